@@ -1,5 +1,6 @@
 import { canonicalPath } from "../../runtime/http/routing/path.ts";
 import type { Expression } from "../../templates/code/hole.ts";
+import { resolveValueMatch } from "../backends/parts/value-match.ts";
 import { addProblems } from "../cel/parse/problems.ts";
 import { canBeginWith } from "../cel/regex/can-begin-with.ts";
 import { checkPattern } from "../cel/regex/check-pattern.ts";
@@ -172,10 +173,10 @@ function routeName({ matches, listeners }: RouteResource): string {
 
 function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | undefined {
   const headers = onceEach(match.headers, "header", context).map((each) =>
-    resolveValue(each, "header", context),
+    resolveValueMatch(each, "header", context.diagnostics),
   );
   const query = onceEach(match.query, "query parameter", context).map((each) =>
-    resolveValue(each, "query", context),
+    resolveValueMatch(each, "query", context.diagnostics),
   );
   const { kind, value } = match.path;
   let path: RouteMatch["path"];
@@ -249,16 +250,6 @@ function onceEach(
     }
   }
   return [...seen.values()];
-}
-
-function resolveValue(
-  { name, kind, value, origin }: ValueMatchConfig,
-  subject: string,
-  context: RouteContext,
-): ValueMatch | undefined {
-  if (kind === "exact") return { name, value: { kind, value } };
-  const test = resolvePattern(value, subject, origin, context);
-  return test === undefined ? undefined : { name, value: { kind, value, test } };
 }
 
 function resolvePattern(

@@ -57,6 +57,12 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
       ...models.filter((name) => !internal.includes(name)),
       ...virtualModels.map(({ name }) => name),
     ],
+  partialRules: ({ conditions }) =>
+    conditions.flatMap((each) =>
+      each === undefined || each.rules.length === 0
+        ? []
+        : [{ rules: each.rules, origin: each.origins.rules }],
+    ),
   passesToken: ({ groups }) => groups.flat().some(({ connection }) => connection.isPassthrough),
   describe: ({ groups, served, virtualModels }) => [
     ...groups.flatMap((group, index) =>

@@ -4,6 +4,7 @@ import type { PolicyFields } from "../manifests/policy.ts";
 import type { BackendReference } from "../manifests/routes.ts";
 import type { SettingsChange } from "../model/access.ts";
 import type { BackendPolicies } from "../model/backend-policies.ts";
+import type { Rule } from "../model/rules.ts";
 import type { ServerConfig } from "../model/server-policies.ts";
 import type { Text } from "../model/texts.ts";
 import type { LockableServer, LockedTarget, ToolLockNode } from "../model/tool-lock.ts";
@@ -79,6 +80,8 @@ export interface Backend<
    * no such list.
    */
   modelNames?(config: Config): readonly string[] | undefined;
+  /** Returns the rules that some of its servers have, which not every request of a route has to pass; absent if none. */
+  partialRules?(node: Node): readonly PartialRules[];
   /** Returns the MCP servers whose items rules can distinguish by name; absent if it has no items. */
   itemTargets?(config: Config): ItemTargets;
   /** Returns the policies of single servers in a file, by the names of the servers; absent if servers have none. */
@@ -95,6 +98,12 @@ export interface Backend<
   describeTcp?(node: TcpNode): BackendLine;
   /** Returns a shell command with an example request to a route with it. */
   tryCommand(request: TryRequest, node: Node): string;
+}
+
+/** Rules about part of the requests to a backend. */
+export interface PartialRules {
+  readonly rules: readonly Rule[];
+  readonly origin: Origin;
 }
 
 /** `policies` of one server of a backend in a file, as validated. */

@@ -5,7 +5,7 @@ import { validated } from "../schema/schema.ts";
 import type { PromptGuardNode } from "./ai/guards.ts";
 import { ai } from "./ai.ts";
 import { aws } from "./aws.ts";
-import type { Backend, BackendUse, GuardedServer } from "./backend.ts";
+import type { Backend, BackendUse, GuardedServer, PartialRules } from "./backend.ts";
 import { dynamic } from "./dynamic.ts";
 import { host } from "./host.ts";
 import { inferencePool } from "./inference-pool.ts";
@@ -109,6 +109,13 @@ export function guardedServers<Kind extends BackendKind>(
   node: BackendNode<Kind>,
 ): readonly GuardedServer[] {
   return backendOf<Kind>(node.kind).promptGuards?.of(node) ?? [];
+}
+
+/** Returns the rules of a backend about part of its requests. */
+export function partialRules<Kind extends BackendKind>(
+  node: BackendNode<Kind>,
+): readonly PartialRules[] {
+  return backendOf<Kind>(node.kind).partialRules?.(node) ?? [];
 }
 
 /** Returns a backend without its prompt guards. */

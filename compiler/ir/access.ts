@@ -1,4 +1,6 @@
+import { partialRules } from "../backends/index.ts";
 import type { AccessCheck } from "../model/access.ts";
+import { useOfShare } from "../policies/authorization.ts";
 import { type PolicyKind, policyOf } from "../policies/index.ts";
 import type { PolicyUse } from "./policies.ts";
 import type { ListenerNode, RouteBackendNode, RouteNode } from "./program.ts";
@@ -24,12 +26,10 @@ export function policiesBefore(
  */
 export function policiesMet(
   listener: Pick<ListenerNode, "admission" | "preRouting"> | undefined,
-  { policies, backends }: Pick<RouteNode, "policies" | "backends">,
+  route: Pick<RouteNode, "policies" | "backends">,
 ): readonly PolicyUse[] {
-  const asked = backends.flatMap(({ ownPolicies = [] }) => ownPolicies).filter(decidesAccess);
-  // Servers of one name have the same policies.
-  const once = asked.filter(({ origin }, at) => asked.findIndex(isAt(origin)) === at);
-  return [...policiesBefore(listener), ...policies, ...once];
+  const partial = route.backends.flatMap(partialRules).map(useOfShare);
+  return [...allPolicies(listener, route), ...partial];
 }
 
 /** Returns the policies of listener and route that decide about access, and all others. */
@@ -38,7 +38,18 @@ export function decidedPolicies(
   route: Pick<RouteNode, "policies" | "backends">,
 ): readonly PolicyUse[] {
   const own = new Set(route.backends.flatMap(({ ownPolicies = [] }) => ownPolicies));
-  return policiesMet(listener, route).filter((use) => !own.has(use) || decidesAll(use));
+  return allPolicies(listener, route).filter((use) => !own.has(use) || decidesAll(use));
+}
+
+/** Returns the policies of listener, route and backends, without rules about part of a backend's requests. */
+function allPolicies(
+  listener: Pick<ListenerNode, "admission" | "preRouting"> | undefined,
+  { policies, backends }: Pick<RouteNode, "policies" | "backends">,
+): readonly PolicyUse[] {
+  const asked = backends.flatMap(({ ownPolicies = [] }) => ownPolicies).filter(decidesAccess);
+  // Servers of one name have the same policies.
+  const once = asked.filter(({ origin }, at) => asked.findIndex(isAt(origin)) === at);
+  return [...policiesBefore(listener), ...policies, ...once];
 }
 
 /** Returns a backend without the rules that every request of its route passes. */

@@ -1,7 +1,4 @@
-import type { NamedScopes } from "../cel/kinds/named-scopes.ts";
-import type { Diagnostics } from "../diagnostics/diagnostic.ts";
-import type { Rule } from "../model/rules.ts";
-import { type Infer, object } from "../schema/schema.ts";
+import type { PartialRules } from "../backends/backend.ts";
 import {
   kubernetesRulesSchema,
   lowerKubernetesRules,
@@ -11,7 +8,11 @@ import {
   resolveRules,
   rulesOnPaths,
   rulesSchema,
-} from "./parts/rules.ts";
+} from "../backends/parts/rules.ts";
+import type { NamedScopes } from "../cel/kinds/named-scopes.ts";
+import type { Diagnostics } from "../diagnostics/diagnostic.ts";
+import type { Rule } from "../model/rules.ts";
+import { type Infer, object } from "../schema/schema.ts";
 import type { Policy } from "./policy.ts";
 
 /** `authorization` as configured. */
@@ -93,6 +94,12 @@ export const authorization: Policy<
     join: (configs) => ({ rules: configs.flatMap(({ rules }) => rules) }),
   },
 };
+
+/** Returns rules about part of a route's requests as a use of the policy. */
+export function useOfShare({ rules, origin }: PartialRules) {
+  const settings: AuthorizationNode = { rules, isOfShare: true };
+  return { kind: "authorization", settings, origin } as const;
+}
 
 /** For raw connections, only the source is known. */
 const KNOWN: readonly string[] = ["source.address", "source.port"];

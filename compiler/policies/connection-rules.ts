@@ -1,13 +1,13 @@
-import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
-import { type Infer, object } from "../schema/schema.ts";
-import { type PolicyConfig, type PolicySettings, policyConfig } from "./index.ts";
 import {
   kubernetesRulesSchema,
   lowerKubernetesRules,
   lowerRules,
   type RuleConfig,
   rulesSchema,
-} from "./parts/rules.ts";
+} from "../backends/parts/rules.ts";
+import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
+import { type Infer, object } from "../schema/schema.ts";
+import { type PolicyConfig, type PolicySettings, policyConfig } from "./index.ts";
 
 /**
  * Rules for every client connection, in the form of rules for requests, with only the connection's own attributes

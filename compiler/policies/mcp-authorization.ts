@@ -1,10 +1,4 @@
 import { nodesOf } from "../../templates/code/syntax.ts";
-import { readsArguments } from "../cel/kinds/listed-arguments.ts";
-import type { NamedScopes } from "../cel/kinds/named-scopes.ts";
-import { Identifiers } from "../model/identifiers.ts";
-import type { Rule } from "../model/rules.ts";
-import { type Infer, object } from "../schema/schema.ts";
-import { checkItemNames } from "./mcp-authorization/item-names.ts";
 import {
   kubernetesRulesSchema,
   lowerKubernetesRules,
@@ -14,7 +8,13 @@ import {
   resolveRules,
   rulesOnPaths,
   rulesSchema,
-} from "./parts/rules.ts";
+} from "../backends/parts/rules.ts";
+import { readsArguments } from "../cel/kinds/listed-arguments.ts";
+import type { NamedScopes } from "../cel/kinds/named-scopes.ts";
+import { Identifiers } from "../model/identifiers.ts";
+import type { Rule } from "../model/rules.ts";
+import { type Infer, object } from "../schema/schema.ts";
+import { checkItemNames } from "./mcp-authorization/item-names.ts";
 import type { Policy } from "./policy.ts";
 
 /** `mcpAuthorization` as configured. */

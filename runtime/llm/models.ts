@@ -2,6 +2,7 @@ import type { JsonObject } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { headerValue } from "../http/headers/header-list.ts";
 import { queryValue } from "../http/routing/query.ts";
+import type { ModelRules } from "./calls/model-entries.ts";
 import { isOpenModel } from "./calls/open-models.ts";
 import { refuseMethod, respondError } from "./calls/respond-error.ts";
 import { completionsErrors } from "./formats/completions/errors.ts";
@@ -13,6 +14,8 @@ export interface ListedModel {
   readonly id: string;
   /** Vendor: `openai`. */
   readonly owner: string;
+  /** Rules of its entries, one of which must allow the caller; absent if everybody may use it. */
+  readonly rules?: readonly ModelRules[];
 }
 
 /**
@@ -23,7 +26,11 @@ export function serveModels(exchange: Exchange, all: readonly ListedModel[], api
   const isAnthropic = headerValue(exchange.requestHeaders, "anthropic-version") !== undefined;
   const errors = isAnthropic ? messagesErrors : completionsErrors;
   if (refuseMethod(exchange, errors, ["GET", "HEAD"])) return;
-  const models = all.filter((model) => isOpenModel(exchange, model.id));
+  const models = all.filter(
+    ({ id, rules }) =>
+      isOpenModel(exchange, id) &&
+      rules?.some((authorize) => authorize(exchange).isAllowed) !== false,
+  );
   const id = decodeId(restOfPath(exchange.path, api) ?? "");
   if (id === "") {
     respondJson(exchange, isAnthropic ? anthropicPage(models, exchange.query) : openaiList(models));

@@ -26,6 +26,17 @@ export function judgeReadings(
   return isRefused === undefined ? TOO_MANY : verdict;
 }
 
+/** Evaluates rules for a request, and for each of its readings if it has repeated headers or parameters. */
+export function judgeRequest(
+  request: RepeatingRequest,
+  judge: (reading: RequestVariables) => RuleVerdict,
+  parameters?: ParametersRead,
+): RuleVerdict {
+  const verdict = judge(request);
+  if (!verdict.isAllowed || !isRepeating(request, parameters)) return verdict;
+  return judgeReadings(request, judge, parameters);
+}
+
 const TOO_MANY: RuleVerdict = { isAllowed: false, rule: "too many repeated headers or parameters" };
 
 /** Evaluates the rules about an MCP item for every reading of the request. */

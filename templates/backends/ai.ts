@@ -19,13 +19,17 @@ type PathNode = AiNode["routes"][number];
 /** Models of providers, each of which may have its own format. */
 export const aiTemplate: BackendTemplate<"ai"> = {
   code: aiCode,
-  reads: ({ groups }) =>
-    groups
+  reads: ({ groups, conditions }) => [
+    ...groups
       .flat()
       .flatMap(({ guard, transforms }) => [
         ...(guard ? guardReads(guard) : []),
         ...(transforms?.fields.flatMap(({ value: made }) => made.variables) ?? []),
       ]),
+    ...conditions
+      .flatMap((each) => each?.rules ?? [])
+      .flatMap(({ expression }) => expression.variables),
+  ],
   keepsLimits: true,
   spendsTokens: true,
 };

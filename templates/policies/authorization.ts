@@ -1,5 +1,7 @@
 import type { PolicyUse } from "../../compiler/ir/policies.ts";
 import type { Rule } from "../../compiler/model/rules.ts";
+import { isRepeatingCode, readingsCall, repeatableReads } from "../backends/parts/readings.ts";
+import { rulesCode, ruleVerdict } from "../backends/parts/rules.ts";
 import { code, join, literal } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Code, Name } from "../code/hole.ts";
@@ -8,8 +10,6 @@ import { imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { ifStatement } from "../code/statements.ts";
 import { parameter } from "../code/variables.ts";
-import { isRepeatingCode, readingsCall, repeatableReads } from "./parts/readings.ts";
-import { rulesCode, ruleVerdict } from "./parts/rules.ts";
 import type { ConnectionScope, OwnMessages, PolicyTemplate, RouteScope } from "./policy.ts";
 
 /** `authorization`: CEL rules over the request and the identities. */

@@ -1,5 +1,7 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import type { CompiledExpression } from "../../compiler/model/expressions.ts";
+import { pickedCode, repeatableReads } from "../backends/parts/readings.ts";
+import { type DenialOptions, rulesCode, ruleVerdict } from "../backends/parts/rules.ts";
 import { code, join, literal } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
 import type { Code, Expression } from "../code/hole.ts";
@@ -7,8 +9,6 @@ import { capitalized, imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { arrow, call } from "../code/syntax.ts";
 import { parameter } from "../code/variables.ts";
-import { pickedCode, repeatableReads } from "./parts/readings.ts";
-import { type DenialOptions, rulesCode, ruleVerdict } from "./parts/rules.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const VERDICTS = "gwc/runtime/policies/rule-verdict";

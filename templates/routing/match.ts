@@ -17,7 +17,7 @@ export function matchConditions(
 
 /** Returns the conditions of a match besides its path. */
 export function otherConditions(
-  match: RouteMatch,
+  match: Pick<RouteMatch, "method" | "headers" | "query">,
   expressions: Expressions,
 ): readonly Expression[] {
   return [

@@ -2,6 +2,7 @@ import type { LlmValue } from "../../1-parse/standalone/llm.ts";
 import type { ModelSettings, NamedModel } from "../../backends/ai/front-door.ts";
 import type { LlmModelValue, LlmProviderValue } from "../../backends/ai/front-door-schema.ts";
 import { lowerPromptGuard } from "../../backends/ai/guard-file-form.ts";
+import { readModelConditions } from "../../backends/ai/model-conditions.ts";
 import { optionsOfModel, type ProviderOptions } from "../../backends/ai/providers/index.ts";
 import { readModelPolicies } from "../../backends/parts/read-policies.ts";
 import { isPartial } from "../../config/broken-parts.ts";
@@ -44,7 +45,8 @@ function readModel(
 ): NamedModel | undefined {
   const { name, id, provider, visibility, params = {} } = model;
   const own = readModelPolicies(model, origin);
-  const named = { name, id, isInternal: visibility === "internal", origin };
+  const conditions = readModelConditions(model, origin);
+  const named = { name, id, conditions, isInternal: visibility === "internal", origin };
   if (typeof provider === "string" || provider.reference === undefined) {
     const paramsOrigin = childOf(origin, "params");
     const options = optionsOf(provider, params);

@@ -1,6 +1,7 @@
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { Text } from "../../model/texts.ts";
+import type { ModelConditions } from "./model-conditions.ts";
 import type { ProviderOptions } from "./providers/index.ts";
 
 /** `ai` as configured: groups in order of preference. */
@@ -8,9 +9,11 @@ export interface AiConfig {
   readonly groups: readonly (readonly ProviderConfig[])[];
   /**
    * Model that each group serves exclusively, by the name that clients use (at most one `*`, at an end); absent if
-   * all serve any.
+   * all serve any. Groups of the same model have different conditions.
    */
   readonly models?: readonly string[];
+  /** Which requests each group serves, besides its model; absent if all groups serve all. */
+  readonly conditions?: readonly (ModelConditions | undefined)[];
   /** Names of `models` that only virtual models use. */
   readonly internal?: readonly string[];
   /** Virtual models, which route to others. */

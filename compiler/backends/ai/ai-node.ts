@@ -9,6 +9,7 @@ import type { MountedFile, Text } from "../../model/texts.ts";
 import type { HealthNode } from "../parts/health.ts";
 import type { NamedNode } from "../parts/named-expressions.ts";
 import type { PromptGuardNode } from "./guards.ts";
+import type { ModelConditionsNode } from "./model-conditions.ts";
 import type { ProviderKind } from "./providers/index.ts";
 import type { LlmEndpoint } from "./providers/provider.ts";
 import type { VirtualModelNode } from "./virtual-models.ts";
@@ -25,6 +26,8 @@ export interface AiNode {
   readonly streamKeepAlive: number;
   /** Model that each group serves exclusively, by the name that clients use; `undefined` if all serve any. */
   readonly served: readonly string[] | undefined;
+  /** Which requests each group serves, besides its model; empty if all groups serve all. */
+  readonly conditions: readonly (ModelConditionsNode | undefined)[];
   /** Served models that clients cannot request: only virtual models use them. */
   readonly internal: readonly string[];
   /** Virtual models, which route to others. */
@@ -39,6 +42,8 @@ export interface ModelNode {
   readonly id: string;
   /** `gen_ai.provider.name` of its provider. */
   readonly owner: string;
+  /** Groups with rules of which one must allow the caller; absent if everybody may use it. */
+  readonly ruledBy?: readonly number[];
 }
 
 /** One provider of a route, complete. */

@@ -16,6 +16,7 @@ import { headerChangesSchema } from "../parts/header-changes.ts";
 import { healthSchema } from "../parts/health.ts";
 import { tunnelSchema } from "../parts/tunnel.ts";
 import { promptGuardSchema } from "./guard-file-form.ts";
+import { modelAuthorizationSchema, modelMatchesSchema } from "./model-conditions.ts";
 import { MODEL_PATTERN } from "./model-pattern.ts";
 import {
   promptCaching,
@@ -76,10 +77,8 @@ export function modelSchema() {
         "write `transformation`, which changes requests before they are translated",
       ),
       guardrails: promptGuardSchema(),
-      matches: unsupportedBut(
-        "models by header",
-        "write a route under `binds` for each header, with `matches` on the header and an `ai` backend for the model",
-      ),
+      matches: modelMatchesSchema,
+      authorization: modelAuthorizationSchema,
     },
     {
       required: ["name", "provider"],

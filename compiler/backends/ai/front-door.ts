@@ -4,6 +4,7 @@ import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
 import type { Text } from "../../model/texts.ts";
 import type { BackendUse } from "../backend.ts";
 import type { AiConfig, ProviderConfig, VirtualModelConfig } from "./ai-config.ts";
+import { conditionsKey, type ModelConditions } from "./model-conditions.ts";
 import type { ProviderOptions } from "./providers/index.ts";
 import type { ModelParams } from "./providers/provider.ts";
 import { readServer, type ServerValue } from "./server-fields.ts";
@@ -17,6 +18,8 @@ export interface NamedModel {
   readonly options: ProviderOptions;
   readonly params: ModelSettings;
   readonly paramsOrigin: Origin;
+  /** Which requests it serves, besides its name; `undefined` for all. */
+  readonly conditions: ModelConditions | undefined;
   /** Whether only virtual models use it. */
   readonly isInternal: boolean;
   /** Policies for its requests and responses only. */
@@ -34,6 +37,8 @@ export interface ServedModel {
   readonly name: string;
   /** Whether only virtual models use it. */
   readonly isInternal: boolean;
+  /** Which requests it serves, besides its name; absent for all. */
+  readonly conditions?: ModelConditions | undefined;
   readonly provider: ProviderConfig;
 }
 
@@ -51,22 +56,25 @@ export function modelsByName(
   return servedModels(served, virtualModels, policies, origin);
 }
 
-/** Returns the backend that serves models by name; those of the same name share its requests. */
+/** Returns the backend that serves models by name; those of the same name and conditions share its requests. */
 export function servedModels(
   models: readonly ServedModel[],
   virtualModels: readonly VirtualModelConfig[],
   policies: BackendPolicies | undefined,
   origin: Origin,
 ): BackendUse<AiConfig> & { readonly kind: "ai" } {
-  const byName = Map.groupBy(models, ({ name }) => name);
-  const names = [...byName.keys()];
-  const groups = [...byName.values()].map((same) => same.map(({ provider }) => provider));
+  const alike = ({ name, conditions }: ServedModel) => `${name} ${conditionsKey(conditions)}`;
+  const entries = [...Map.groupBy(models, alike).values()];
+  const names = entries.flatMap(([first]) => first?.name ?? []);
+  const conditions = entries.map(([first]) => first?.conditions);
+  const groups = entries.map((same) => same.map(({ provider }) => provider));
   const internal = models.filter(({ isInternal }) => isInternal).map(({ name }) => name);
   return {
     kind: "ai",
     config: {
       models: names,
       groups,
+      ...(conditions.some((each) => each !== undefined) && { conditions }),
       ...(internal.length > 0 && { internal }),
       ...(virtualModels.length > 0 && { virtualModels }),
     },

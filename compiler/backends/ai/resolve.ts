@@ -13,6 +13,7 @@ import type { AiConfig } from "./ai-config.ts";
 import type { AiNode, AiProviderNode, ModelNode } from "./ai-node.ts";
 import { checkProviders } from "./check-providers.ts";
 import { checkRequestFields } from "./check-request-fields.ts";
+import { resolveModelConditions } from "./model-conditions.ts";
 import { type ProviderPlace, providerAwsScope, resolveProvider } from "./resolve-provider.ts";
 import { resolveVirtualModels, sharedGroups, type VirtualModelNode } from "./virtual-models.ts";
 
@@ -28,6 +29,10 @@ export function resolveAi(
   const routes = resolveRoutes(ai);
   const types = new Set(routes.map(({ type }) => type));
   const { models: served, internal = [] } = config;
+  const conditions = (config.conditions ?? []).map(
+    (each) => each && resolveModelConditions(each, context),
+  );
+  reportUnreached(config, context.diagnostics);
   const virtualModels = resolveVirtualModels(config, context);
   const shared = sharedGroups(config);
   // A model of the `llm` section only gets requests of types that it supports; on other routes, every provider must
@@ -57,10 +62,15 @@ export function resolveAi(
   checkProviders(config.groups.flat(), groups.flat(), types, context.diagnostics);
   checkRequestFields(groups.flat(), types, context.diagnostics);
   if (virtualModels === undefined) return undefined;
+  if (conditions.some((each, group) => each === undefined && config.conditions?.[group])) {
+    return undefined;
+  }
   const models =
     served === undefined
       ? listedModels(groups.flat())
-      : namedModels(served, internal, virtualModels, groups);
+      : namedModels(served, internal, virtualModels, groups).map((model) =>
+          ruledModel(model, served, conditions),
+        );
   if (served === undefined && types.has("Models") && models.length === 0) {
     context.diagnostics.report("no-model-known", ai?.routes?.origin ?? origin, {});
   }
@@ -71,6 +81,7 @@ export function resolveAi(
     routes: served === undefined ? routes : routes.filter(({ type }) => isServed(type)),
     groups,
     served,
+    conditions,
     internal,
     virtualModels,
     namesProvider: ai?.providerHeader?.value ?? true,
@@ -140,8 +151,8 @@ function namedModels(
   virtualModels: readonly VirtualModelNode[],
   groups: AiNode["groups"],
 ): readonly ModelNode[] {
-  const named = names
-    .map((id, group) => ({ id, group }))
+  const named = [...new Set(names)]
+    .map((id) => ({ id, group: names.indexOf(id) }))
     .filter(({ id }) => !internal.includes(id));
   const virtual = virtualModels.map(({ name: id, routing }) => {
     const targets = routing.kind === "failover" ? routing.tiers.flat() : routing.targets;
@@ -151,6 +162,32 @@ function namedModels(
     const owner = groups[group]?.[0]?.system;
     return owner === undefined || id.includes("*") ? [] : [{ id, owner }];
   });
+}
+
+/** Adds the rules of a model's entries, if each of them has some. */
+function ruledModel(
+  model: ModelNode,
+  served: readonly string[],
+  conditions: AiNode["conditions"],
+): ModelNode {
+  const ruledBy = served.flatMap((name, group) => (name === model.id ? [group] : []));
+  const isRuled = (group: number): boolean => (conditions[group]?.rules.length ?? 0) > 0;
+  return ruledBy.length > 0 && ruledBy.every(isRuled) ? { ...model, ruledBy } : model;
+}
+
+/** Reports entries of a model behind one that serves all requests for it. */
+function reportUnreached(
+  { models = [], groups, conditions = [] }: AiConfig,
+  diagnostics: Diagnostics,
+): void {
+  for (const [index, name] of models.entries()) {
+    const first = models.findIndex((each, at) => each === name && conditions[at] === undefined);
+    if (conditions.length === 0 || first === -1 || first >= index) continue;
+    const [at, before] = [groups[index]?.[0]?.origin, groups[first]?.[0]?.origin];
+    if (at === undefined || before === undefined) continue;
+    const related = [{ at: before, label: "the one that serves all requests" }];
+    diagnostics.report("unreached-model", at, { name }, related);
+  }
 }
 
 function serves(type: RouteType, providers: readonly AiProviderNode[]): boolean {

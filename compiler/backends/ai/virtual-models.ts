@@ -75,9 +75,10 @@ export function tiersOf(
 
 /** Resolves the virtual models; returns `undefined` if a mistake was reported. */
 export function resolveVirtualModels(
-  { models = [], virtualModels = [] }: AiConfig,
+  config: AiConfig,
   context: IdentityContext,
 ): readonly VirtualModelNode[] | undefined {
+  const { models = [], virtualModels = [] } = config;
   const { diagnostics } = context;
   const names = new Set(models);
   const found = virtualModels.flatMap((each) => {
@@ -86,6 +87,7 @@ export function resolveVirtualModels(
       return [];
     }
     names.add(each.name);
+    reportConditions(each, config, diagnostics);
     return resolved(each, models, context) ?? [];
   });
   return found.length === virtualModels.length ? found : undefined;
@@ -160,6 +162,20 @@ function resolved(
   });
   if (!isKnown || conditional.length < routing.targets.length) return undefined;
   return { ...known, routing: { kind: "conditional", targets: conditional } };
+}
+
+/** Reports targets of a failover that have conditions: which of them are tried would depend on the request. */
+function reportConditions(
+  { routing }: VirtualModelConfig,
+  { models = [], conditions = [] }: AiConfig,
+  diagnostics: Diagnostics,
+): void {
+  if (routing.kind !== "failover") return;
+  for (const { model, origin } of routing.tiers.flat()) {
+    const name = models[groupOf(model, models)];
+    if (models.some((each, group) => each === name && conditions[group] !== undefined))
+      diagnostics.report("failover-of-conditions", origin, { model });
+  }
 }
 
 /** Reports targets behind an unconditional one, which get no requests. */

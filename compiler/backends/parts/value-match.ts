@@ -1,5 +1,7 @@
-import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { ValueMatchConfig } from "../../model/matches.ts";
+import { addProblems } from "../../cel/parse/problems.ts";
+import { compileConstantPattern } from "../../cel/regex/pattern.ts";
+import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { ValueMatch, ValueMatchConfig } from "../../model/matches.ts";
 import { anyText, type Infer, object, shortText, text } from "../../schema/schema.ts";
 
 /** Schema of a header or query parameter with a value, in a file. */
@@ -27,4 +29,16 @@ export function readValueMatch(
 ): ValueMatchConfig {
   const kind = value.regex === undefined ? "exact" : "regex";
   return { name, kind, value: value[kind] ?? "", origin: childOf(origin, "value", kind) };
+}
+
+/** Compiles the pattern of a match; returns `undefined` if it is invalid (reported). */
+export function resolveValueMatch(
+  { name, kind, value, origin }: ValueMatchConfig,
+  subject: "header" | "query",
+  diagnostics: Diagnostics,
+): ValueMatch | undefined {
+  if (kind === "exact") return { name, value: { kind, value } };
+  const { code, problems } = compileConstantPattern(value, { subject, match: "full" });
+  addProblems(problems, origin, diagnostics);
+  return code === undefined ? undefined : { name, value: { kind, value, test: code } };
 }

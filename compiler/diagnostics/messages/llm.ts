@@ -284,6 +284,23 @@ export const llmMessages = {
       "`allowedModels` of a key uses the names that clients use: those of `models` and `virtualModels`, not those of " +
       "the provider. An unknown name allows nothing.",
   }),
+  "unreached-model": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `an entry of "${name}" before this one serves all requests for it`,
+    hint: () => "add `matches` to that one, or move it behind this one",
+    explanation:
+      "Of the entries of a model with different `matches` or `authorization`, the first one that fits a request serves " +
+      "it. One without both fits every request.",
+  }),
+  "failover-of-conditions": message<{ model: string }>({
+    severity: "error",
+    text: ({ model }) =>
+      `"${model}" has "matches" or "authorization", which failover cannot evaluate`,
+    hint: () => "use `weighted` or `conditional`, or a model of another name without them",
+    explanation:
+      "A failover orders servers before a request is known. The conditions of its models would decide on the servers of " +
+      "each request.",
+  }),
   "early-virtual-target": message<{ model: string }>({
     severity: "error",
     text: ({ model }) => `"${model}" has no condition, so the models after it are never used`,

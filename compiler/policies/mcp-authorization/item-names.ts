@@ -1,8 +1,8 @@
 import type { ItemTargets } from "../../backends/backend.ts";
+import type { RuleConfig } from "../../backends/parts/rules.ts";
 import { type ComparedName, comparedNames } from "../../cel/kinds/compared-names.ts";
 import type { Diagnostics } from "../../diagnostics/diagnostic.ts";
 import { suggest } from "../../diagnostics/suggestion.ts";
-import type { RuleConfig } from "../parts/rules.ts";
 
 /** Reports item names in rules that no item of the route can have: prefixed names, and misspelled targets. */
 export function checkItemNames(

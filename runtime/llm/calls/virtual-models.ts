@@ -1,5 +1,5 @@
 import { LlmRefusal } from "../chat/llm-error.ts";
-import type { ConditionalChoice, LlmTarget, TargetChoice } from "./target.ts";
+import type { ConditionalChoice, LlmTarget } from "./target.ts";
 import type { TransformedRequest } from "./transform-fields.ts";
 
 /** Returns a target that requests a model instead of the client's. */
@@ -9,27 +9,27 @@ export function requesting(model: string, target: LlmTarget): LlmTarget {
 
 /** Distributes requests among models in proportion to their weights. */
 export function byWeight(
-  models: readonly (readonly [weight: number, choice: TargetChoice])[],
-): TargetChoice {
+  models: readonly (readonly [weight: number, choice: ConditionalChoice])[],
+): ConditionalChoice {
   const total = models.reduce((sum, [weight]) => sum + weight, 0);
-  return (model) => {
+  return (model, request) => {
     let left = Math.random() * total;
     for (const [weight, choice] of models) {
       left -= weight;
-      if (left < 0) return choice(model);
+      if (left < 0) return choice(model, request);
     }
-    return models.at(-1)?.[1](model);
+    return models.at(-1)?.[1](model, request);
   };
 }
 
 /** Chooses a model by conditions. `chosen` returns the index of the first one that holds, or `undefined`. */
 export function byCondition(
   chosen: (request: TransformedRequest) => number | undefined,
-  models: readonly TargetChoice[],
+  models: readonly ConditionalChoice[],
 ): ConditionalChoice {
   return (model, request) => {
     const place = chosen(request);
-    if (place !== undefined) return models[place]?.(model);
+    if (place !== undefined) return models[place]?.(model, request);
     const message = `no condition of the model "${model}" holds for this request`;
     throw new LlmRefusal({ kind: "invalid", message, field: "model" });
   };

@@ -43,6 +43,8 @@ export interface ModelChoice {
   readonly targets?: Printable;
   /** Whether its targets depend on the request. */
   readonly isConditional?: true;
+  /** Whether it may serve no request for it, so that more general names are tried. */
+  readonly mayPass?: boolean;
 }
 
 /**
@@ -82,20 +84,30 @@ export function choiceByModel(
   };
 }
 
+const DECLARED = code`let targets: Iterable<${importedType(`${CALLS}/target`, "LlmTarget")}> | undefined;`;
+
 function cases(models: readonly ModelChoice[], table: Name): readonly Code[] {
   const isAny = ({ model }: ModelChoice): boolean => model === "*";
-  const statementOf = ({ model, targets, isConditional }: ModelChoice): Code => {
-    if (targets === undefined) return code`return ${imported(`${CALLS}/target`, "unasked")};`;
+  const callOf = ({ model, isConditional }: ModelChoice): Code => {
     const args = isConditional === true ? code`model, request` : code`model`;
     return isIdentifier(model)
-      ? code`return ${table}.${name(model)}(${args});`
-      : code`return ${table}[${literal(model)}](${args});`;
+      ? code`${table}.${name(model)}(${args})`
+      : code`${table}[${literal(model)}](${args})`;
   };
+  const statementOf = (choice: ModelChoice): Code =>
+    choice.targets === undefined
+      ? code`return ${imported(`${CALLS}/target`, "unasked")};`
+      : code`return ${callOf(choice)};`;
   const named = models
     .filter((each) => !isAny(each))
-    .map((each) => ({ pattern: each.model, statement: statementOf(each) }));
+    .map((each) => ({
+      pattern: each.model,
+      statement: each.mayPass === true ? code`targets = ${callOf(each)};` : statementOf(each),
+      mayPass: each.mayPass === true,
+    }));
   const rest = models.find(isAny);
   return [
+    ...(named.some(({ mayPass }) => mayPass) ? [DECLARED] : []),
     ...modelCases(name("model"), named, true),
     rest === undefined ? code`return undefined;` : statementOf(rest),
   ];

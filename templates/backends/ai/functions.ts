@@ -10,6 +10,7 @@ import type { Trace } from "../../code/trace.ts";
 import { nonEmpty } from "../../code/units.ts";
 import type { BackendScope } from "../backend.ts";
 import { unhealthyFunction } from "../parts/health.ts";
+import { type ConditionNames, matchFunction, rulesFunction } from "./entry-conditions.ts";
 import { promptGuardCode, type WebhookNode } from "./guards.ts";
 import { modelCases } from "./model-cases.ts";
 import { modelNaming } from "./model-naming.ts";
@@ -45,10 +46,13 @@ export class AiFunctions {
   readonly #known = new Map<string, Name>();
   readonly #taken: Set<string>;
   readonly #conditions = new Map<VirtualModel, Name>();
+  readonly #entries = new Map<number, ConditionNames>();
+  readonly #node: AiNode;
   readonly declarations: Code[] = [];
 
-  constructor({ groups }: AiNode, { trace, expressions, route }: BackendScope) {
-    this.#providers = groups.flat();
+  constructor(node: AiNode, { trace, expressions, route }: BackendScope) {
+    this.#node = node;
+    this.#providers = node.groups.flat();
     this.#trace = trace;
     this.#expressions = expressions;
     this.#taken = new Set([route.id]);
@@ -134,6 +138,34 @@ export class AiFunctions {
       ${this.#conditionFunction(id, model)}
     `);
     return id;
+  }
+
+  /** Declares the conditions of a group: functions that match requests, and that decide who may use it. */
+  conditions(group: number): ConditionNames {
+    const known = this.#entries.get(group);
+    if (known !== undefined) return known;
+    const { matches = [], rules = [], origins } = this.#node.conditions[group] ?? {};
+    const [first] = this.#node.groups[group] ?? [];
+    const label = capitalized(first?.id ?? "model");
+    const names = {
+      matches: matches.length === 0 ? undefined : this.#take(`isFor${label}`),
+      authorize: rules.length === 0 ? undefined : this.#take(`authorize${label}`),
+    };
+    this.#entries.set(group, names);
+    if (names.matches !== undefined && origins !== undefined)
+      this.declarations.push(code`
+        ${this.#trace(origins.matches)}
+        ${matchFunction(names.matches, matches, this.#expressions)}
+      `);
+    if (names.authorize !== undefined && origins !== undefined) {
+      const policy = origins.rules;
+      const options = { label: this.#free(`denied${label}`), policy, trace: this.#trace };
+      this.declarations.push(code`
+        ${this.#trace(policy)}
+        ${rulesFunction(names.authorize, rules, this.#expressions, options)}
+      `);
+    }
+    return names;
   }
 
   #conditionFunction(id: Name, { routing }: VirtualModel): Code {
@@ -256,10 +288,14 @@ export class AiFunctions {
   }
 
   #take(label: string): Name {
+    return name(this.#free(label));
+  }
+
+  #free(label: string): string {
     let free = label;
     for (let count = 2; this.#taken.has(free); count++) free = `${label}${count}`;
     this.#taken.add(free);
-    return name(free);
+    return free;
   }
 }
 

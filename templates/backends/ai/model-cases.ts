@@ -6,6 +6,8 @@ import { name } from "../../code/names.ts";
 export interface ModelCase {
   readonly pattern: string;
   readonly statement: Code;
+  /** Whether the statement sets `targets`, which is undefined if later cases are tried; otherwise it returns. */
+  readonly mayPass?: boolean;
 }
 
 /**
@@ -20,9 +22,10 @@ export function modelCases(
   const whole = all
     .filter(({ pattern }) => !pattern.includes("*"))
     .map(
-      ({ pattern, statement }) => code`
+      ({ pattern, statement, mayPass }) => code`
         case ${literal(pattern)}:
           ${statement}
+          ${mayPass === true ? [code`if (targets !== undefined) return targets;`, code`break;`] : []}
       `,
     );
   const choice =
@@ -38,10 +41,17 @@ export function modelCases(
   const tests = all
     .filter(({ pattern }) => pattern.includes("*"))
     .toSorted((a, b) => b.pattern.length - a.pattern.length || (a.pattern < b.pattern ? -1 : 1))
-    .map(({ pattern, statement }) => {
+    .map(({ pattern, statement, mayPass }) => {
       const isPrefix = pattern.endsWith("*");
       const method = name(isPrefix ? "startsWith" : "endsWith");
       const part = literal(isPrefix ? pattern.slice(0, -1) : pattern.slice(1));
+      if (mayPass === true)
+        return code`
+          if (${model}?.${method}(${part}) === true) {
+            ${statement}
+            if (targets !== undefined) return targets;
+          }
+        `;
       return isOptional
         ? code`if (${model}?.${method}(${part}) === true) ${statement}`
         : code`if (${model}.${method}(${part})) ${statement}`;

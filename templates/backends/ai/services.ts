@@ -7,14 +7,9 @@ import { imported, importedType, name } from "../../code/names.ts";
 import { call, value } from "../../code/syntax.ts";
 import { bytes, milliseconds } from "../../code/units.ts";
 import type { BackendScope } from "../backend.ts";
-import {
-  choiceByModel,
-  choiceOfCalls,
-  choiceOfSettings,
-  type ModelChoice,
-  noChoice,
-} from "./choices.ts";
+import { choiceByModel, choiceOfCalls, choiceOfSettings, noChoice } from "./choices.ts";
 import type { AiFunctions } from "./functions.ts";
+import { ServedModels, virtualChoices } from "./model-choices.ts";
 import { providerReference } from "./providers.ts";
 import { type AskedType, formatExport, routeTypeCodes } from "./route-types.ts";
 import { targetCode, targetSettings } from "./targets.ts";
@@ -48,7 +43,7 @@ export function serviceCode(
   if (asked !== undefined) return askedCode(type, asked, node, functions, scope);
   switch (type) {
     case "Models":
-      return modelsCode(node, scope);
+      return modelsCode(node, functions, scope);
     case "Realtime":
       return realtimeCode(node, functions, scope);
     default:
@@ -74,12 +69,12 @@ function askedCode(
   const isServed = (group: number): boolean => isSome(targetsOfModel(group));
   const unasked = type === "TokenCount" ? unaskedModels(node, isServed) : [];
   const virtual = node.virtualModels.filter((each) => !unasked.includes(each.name));
+  const models = new ServedModels(node, targetsOfModel, functions);
   const byModel = node.served && [
-    ...node.served.flatMap((model, index) => {
-      const targets = node.internal.includes(model) ? [] : targetsOfModel(index);
-      return isSome(targets) ? [{ model, targets: choiceOfCalls([targets]) }] : [];
-    }),
-    ...virtualChoices(virtual, targetsOfModel, functions),
+    ...[...new Set(node.served)].flatMap((model) =>
+      node.internal.includes(model) ? [] : (models.choice(model) ?? []),
+    ),
+    ...virtualChoices(virtual, models, functions),
     ...unasked.map((model) => ({ model })),
   ];
   const always = asksProviders ? choiceOfCalls(groups.map(targetsOf)) : noChoice();
@@ -164,15 +159,27 @@ function isSome(list: readonly unknown[]): boolean {
   return list.length > 0;
 }
 
-/** Returns the first provider that supports the Responses API itself. */
-function storedByCode({ groups }: AiNode, functions: AiFunctions): Printable | undefined {
+/** Returns the first provider that supports the Responses API itself, and whose model everybody may use. */
+function storedByCode(
+  { groups, conditions }: AiNode,
+  functions: AiFunctions,
+): Printable | undefined {
   const storedBy = groups
+    .filter((_, group) => (conditions[group]?.rules.length ?? 0) === 0)
     .flat()
     .find(({ endpoints }) => endpoints.Responses?.format === "responses");
   return storedBy && targetSettings("Responses", storedBy, functions);
 }
 
-function modelsCode({ models, origin }: AiNode, { trace }: BackendScope): ServiceCode {
+function modelsCode(
+  { models, origin }: AiNode,
+  functions: AiFunctions,
+  { trace }: BackendScope,
+): ServiceCode {
+  const listed = models.map(({ ruledBy, ...each }) => ({
+    ...each,
+    rules: ruledBy?.flatMap((group) => functions.conditions(group).authorize ?? []),
+  }));
   const list = name(routeTypeCodes.Models.service);
   const room = `${LLM}/models`;
   const serve = imported(room, "serveModels");
@@ -182,7 +189,7 @@ function modelsCode({ models, origin }: AiNode, { trace }: BackendScope): Servic
     declarations: [
       code`
       ${trace(origin)}
-      const ${list}: readonly ${importedType(room, "ListedModel")}[] = ${literal(models.map((each) => ({ ...each })))};
+      const ${list}: readonly ${importedType(room, "ListedModel")}[] = ${literal(listed)};
     `,
     ],
     statement: (path) => code`return ${serve}(exchange, ${list}, ${literal(path || "/models")});`,
@@ -261,40 +268,4 @@ function timeouts({ request, attempt }: BackendScope["limits"]): Timeouts {
 function onlyTimeout({ request, attempt }: BackendScope["limits"]): Timeouts {
   const all = [request, attempt].filter((each) => each !== undefined);
   return { timeout: all.length === 0 ? undefined : milliseconds(Math.min(...all)) };
-}
-
-const VIRTUAL = "gwc/runtime/llm/calls/virtual-models";
-
-type VirtualModels = BackendNode<"ai">["virtualModels"];
-
-/** Writes the choices of virtual models. `targetsOf`: returns the targets of a group that serve the route type. */
-function virtualChoices(
-  models: VirtualModels,
-  targetsOf: (group: number) => readonly Code[],
-  functions: AiFunctions,
-): readonly ModelChoice[] {
-  const asked = ({ model, group }: { readonly model: string; readonly group: number }) =>
-    targetsOf(group).map(
-      (target) => code`${call(imported(VIRTUAL, "requesting"), [value(model), target])}`,
-    );
-  return models.flatMap((model): readonly ModelChoice[] => {
-    const { name, routing } = model;
-    if (routing.kind === "failover") {
-      const groups = routing.tiers.map((tier) => tier.flatMap(asked)).filter(isSome);
-      return groups.length === 0 ? [] : [{ model: name, targets: choiceOfCalls(groups) }];
-    }
-    if (routing.kind === "conditional") {
-      const choices = routing.targets.map((target) => choiceOfCalls([asked(target)]));
-      if (!routing.targets.some((target) => isSome(asked(target)))) return [];
-      const chosen = functions.condition(model);
-      const targets = call(imported(VIRTUAL, "byCondition"), [chosen, code`${literal(choices)}`]);
-      return [{ model: name, targets, isConditional: true }];
-    }
-    const shares = routing.targets.flatMap((target) => {
-      const targets = asked(target);
-      return isSome(targets) ? [[target.weight, choiceOfCalls([targets])] as const] : [];
-    });
-    if (!isSome(shares)) return [];
-    return [{ model: name, targets: code`${imported(VIRTUAL, "byWeight")}(${literal(shares)})` }];
-  });
 }

@@ -1,5 +1,6 @@
 import type { Origin } from "../../../compiler/diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../../compiler/model/expressions.ts";
+import { readingsCall, repeatableReads } from "../../backends/parts/readings.ts";
 import { code, comment, join } from "../../code/code.ts";
 import type { Code, Expression, Hole } from "../../code/hole.ts";
 import { laidOut, returned } from "../../code/layout.ts";
@@ -7,7 +8,6 @@ import { imported, name } from "../../code/names.ts";
 import { readsBody } from "../../code/reads.ts";
 import { parameter } from "../../code/variables.ts";
 import type { RouteScope } from "../policy.ts";
-import { readingsCall, repeatableReads } from "./readings.ts";
 
 /** One of several cases of a policy. */
 export interface PolicyCase<Value> {

@@ -12,7 +12,7 @@ export interface RuleDecision {
   readonly rule: number | undefined;
 }
 
-/** Order in which rules are evaluated, as in templates/policies/parts/rules.ts. */
+/** Order in which rules are evaluated, as in templates/backends/parts/rules.ts. */
 export const RULE_ORDER = ["deny", "require", "allow"] as const;
 
 type Variables = ReturnType<typeof variablesFrom>;

@@ -1,4 +1,3 @@
-import { checkIdentities, resolveOfRequest } from "../../backends/parts/known-identities.ts";
 import { type CelPhase, compileRule } from "../../cel/compile.ts";
 import { type NamedScopes, namedScopes } from "../../cel/kinds/named-scopes.ts";
 import { addProblems, type CelProblem } from "../../cel/parse/problems.ts";
@@ -14,7 +13,7 @@ import {
   list,
   object,
 } from "../../schema/schema.ts";
-import type { ResolveContext } from "../policy.ts";
+import { checkIdentities, type IdentityContext, resolveOfRequest } from "./known-identities.ts";
 
 /** A rule as configured: an expression and the effect if it is true. */
 export interface RuleConfig {
@@ -113,7 +112,7 @@ export function lowerKubernetesRules(
 export function resolveRules(
   rules: readonly RuleConfig[],
   phase: CelPhase,
-  context: ResolveContext,
+  context: IdentityContext,
 ): readonly Rule[] | undefined {
   const resolved = rules.flatMap((rule) => resolveRule(rule, phase, context) ?? []);
   return resolved.length === rules.length ? resolved : undefined;
@@ -122,7 +121,7 @@ export function resolveRules(
 function resolveRule(
   { action, expression: text, origin, parts }: RuleConfig,
   phase: CelPhase,
-  context: ResolveContext,
+  context: IdentityContext,
 ): Rule | undefined {
   const own = parts?.map(({ expression: part, origin: at }) =>
     resolveOfRequest({ text: part, origin: at }, { phase, slot: action }, context),

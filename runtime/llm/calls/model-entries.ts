@@ -1,0 +1,37 @@
+import { type Exchange, logFields } from "../../http/exchange.ts";
+import type { RuleVerdict } from "../../policies/rule-verdict.ts";
+import { LlmRefusal } from "../chat/llm-error.ts";
+import type { ConditionalChoice } from "./target.ts";
+
+/** Decides who may use a model. */
+export type ModelRules = (exchange: Exchange) => RuleVerdict;
+
+/** One of several entries of a model. */
+export interface ModelEntry {
+  /** Whether the headers of a request choose it; absent if all do. */
+  readonly matches?: (exchange: Exchange) => boolean;
+  /** Absent if everybody may use it. */
+  readonly authorize?: ModelRules;
+  readonly targets: ConditionalChoice;
+}
+
+/**
+ * Chooses the first entry that matches a request and whose rules allow it; none if no entry matches. Throws LlmRefusal if
+ * the rules of all matching entries deny it.
+ */
+export function byEntry(entries: readonly ModelEntry[]): ConditionalChoice {
+  return (model, conditions) => {
+    const { request } = conditions;
+    let denied: RuleVerdict | undefined;
+    for (const { matches, authorize, targets } of entries) {
+      if (matches?.(request) === false) continue;
+      const verdict = authorize?.(request);
+      if (verdict === undefined || verdict.isAllowed) return targets(model, conditions);
+      denied ??= verdict;
+    }
+    if (denied === undefined) return undefined;
+    logFields(request.record).set("rule", denied.rule);
+    const message = `the model "${model}" is not open to this caller`;
+    throw new LlmRefusal({ kind: "permission", message, field: "model" });
+  };
+}
