@@ -44,3 +44,28 @@ export class CachedByObject<Key extends object, Value> {
     return value;
   }
 }
+
+/** Cached results by lists of objects, each for a name. */
+export class CachedByObjects<Key extends object, Value> {
+  readonly #known: WeakMap<
+    Key,
+    Map<string, { readonly keys: readonly Key[]; readonly value: Value }>
+  > = new WeakMap();
+
+  /** Returns the result of a list and a name, which is computed once for the same objects. */
+  of(keys: readonly Key[], name: string, make: () => Value): Value {
+    const [first] = keys;
+    if (first === undefined) return make();
+    const ofFirst = this.#known.get(first) ?? new Map();
+    this.#known.set(first, ofFirst);
+    const known = ofFirst.get(name);
+    if (
+      known?.keys.length === keys.length &&
+      keys.every((each, index) => each === known.keys[index])
+    )
+      return known.value;
+    const value = make();
+    ofFirst.set(name, { keys, value });
+    return value;
+  }
+}

@@ -1,7 +1,7 @@
 import { parse } from "./1-parse/parse.ts";
 import { CachedInput } from "./1-parse/read-files.ts";
 import type { KubernetesModel } from "./2-lower/kubernetes/gateway/gateways.ts";
-import { CachedRoutes } from "./2-lower/kubernetes/routes/cached-routes.ts";
+import { CachedManifests } from "./2-lower/kubernetes/routes/cached-manifests.ts";
 import { type LowerOptions, lower } from "./2-lower/lower.ts";
 import { CachedResolutions } from "./3-resolve/cached-resolutions.ts";
 import { resolve } from "./3-resolve/resolve.ts";
@@ -47,7 +47,7 @@ export interface CheckOptions extends LowerOptions {
 /** Cached results of a check for the next check of a similar input. */
 export class CachedCheck {
   readonly input = new CachedInput();
-  readonly routes = new CachedRoutes();
+  readonly manifests = new CachedManifests();
   readonly resolutions = new CachedResolutions();
 }
 
@@ -69,7 +69,7 @@ export function checkFiles(
     },
   };
   const parsed = parse(paths, recording, cached?.input);
-  const lowered = parsed.value && lower(parsed.value, options, cached?.routes);
+  const lowered = parsed.value && lower(parsed.value, options, cached?.manifests);
   const resolved =
     parsed.value &&
     lowered?.value &&

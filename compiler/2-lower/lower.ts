@@ -11,7 +11,7 @@ import {
   lowerKubernetes,
 } from "./kubernetes/gateway/gateways.ts";
 import type { AssumedResource } from "./kubernetes/inventory/inventory.ts";
-import type { CachedRoutes } from "./kubernetes/routes/cached-routes.ts";
+import type { CachedManifests } from "./kubernetes/routes/cached-manifests.ts";
 import { lowerStandalone } from "./standalone/standalone.ts";
 
 /** Selects the gateways to lower. */
@@ -44,7 +44,7 @@ export interface Lowered {
 export function lower(
   parsed: Parsed,
   options: LowerOptions,
-  cache?: CachedRoutes,
+  cache?: CachedManifests,
 ): WithDiagnostics<Lowered> {
   const diagnostics = new Diagnostics(
     (found) => parsed.kind === "standalone" && isAboutBroken(found, parsed),

@@ -1,9 +1,13 @@
+import { createHash } from "node:crypto";
+import { serialize } from "node:v8";
+import type { IsolatedRoutes } from "../2-lower/kubernetes/isolate.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
-import type { RouteResource } from "../config/resources.ts";
+import { CachedByObjects } from "../cached-results.ts";
+import type { GatewayResource, RouteResource } from "../config/resources.ts";
 import { SectionUse } from "../config/sections.ts";
-import { Diagnostics } from "../diagnostics/diagnostic.ts";
+import { type Diagnostic, Diagnostics } from "../diagnostics/diagnostic.ts";
 import type { RouteNode } from "../ir/program.ts";
-import { LiteralSecrets } from "../model/literal-secrets.ts";
+import { type LiteralSecret, LiteralSecrets } from "../model/literal-secrets.ts";
 import type { RouteMatch } from "../model/matches.ts";
 
 /** A route with its matches. */
@@ -17,54 +21,92 @@ interface FindingContext extends ConnectionContext {
   readonly sections: SectionUse;
 }
 
-/** A cached route, and its effects on sections. */
-interface CachedResolution {
-  readonly resolved: ResolvedMatches;
-  readonly sections: SectionUse;
+/** A cached route, and the effects of resolving it. */
+interface CachedResolution extends Found<ResolvedMatches> {
+  /** Inputs besides its resource. */
+  readonly from: string;
 }
 
-/** Caches resolved routes by resource. Routes with diagnostics are not cached, so that these are reported again. */
+/** A result, and the effects of computing it. */
+interface Found<Value> {
+  readonly value: Value;
+  readonly sections: SectionUse;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly literals: readonly LiteralSecret[];
+}
+
+/** Caches resolved routes by resource. */
 export class CachedResolutions {
   readonly #known: WeakMap<RouteResource, CachedResolution> = new WeakMap();
+  readonly checks = new CachedChecks();
+  /** Routes of which some parts are closed. */
+  readonly variants: IsolatedRoutes = new CachedByObjects();
 
   /**
-   * Returns a resolved route. Its name in the program is taken anew each time, because it depends on the other
-   * routes.
+   * Returns a resolved route; `from` contains what it depends on besides its resource. Its name in the program is taken
+   * anew each time, because it depends on the other routes.
    */
   of<Context extends FindingContext>(
     resource: RouteResource,
+    from: string,
     context: Context,
     resolve: (context: Context) => ResolvedMatches,
     take: () => string,
   ): ResolvedMatches {
-    const cached = this.#known.get(resource) ?? resolvedAlone(context, resolve);
-    if (cached === undefined) {
-      const { route, matches } = resolve(context);
-      return { route: { ...route, id: take() }, matches };
-    }
+    const known = this.#known.get(resource);
+    const isValid = known?.from === from && haveSameVariables(known.literals, context.literals);
+    const cached = isValid ? known : { ...foundAlone(context, resolve), from };
     context.sections.add(cached.sections);
-    const { route, matches } = cached.resolved;
+    for (const each of cached.diagnostics) context.diagnostics.add(each);
+    const { route, matches } = cached.value;
     const id = take();
-    const resolved = route.id === id ? cached.resolved : { route: { ...route, id }, matches };
-    this.#known.set(resource, { ...cached, resolved });
-    return resolved;
+    const value = route.id === id ? cached.value : { route: { ...route, id }, matches };
+    this.#known.set(resource, { ...cached, value });
+    return value;
   }
 }
 
-/**
- * Resolves a route separately; returns `undefined` if it has diagnostics or literal secrets, which must not be
- * cached.
- */
-function resolvedAlone<Context extends FindingContext>(
+/** Caches what checking objects found that no route uses. */
+export class CachedChecks {
+  readonly #known: WeakMap<object, Found<void>> = new WeakMap();
+
+  /** Checks an object, unless that is known. */
+  of<Context extends FindingContext>(
+    checked: object,
+    context: Context,
+    check: (context: Context) => void,
+  ): void {
+    const known = this.#known.get(checked);
+    const isValid = known !== undefined && haveSameVariables(known.literals, context.literals);
+    const found = isValid ? known : foundAlone(context, check);
+    this.#known.set(checked, found);
+    for (const each of found.diagnostics) context.diagnostics.add(each);
+  }
+}
+
+/** Returns a digest of what all routes of a Gateway depend on besides their resources. */
+export function gatewayDigest({ listeners, backends, modelCatalog }: GatewayResource): string {
+  const all = serialize([listeners, [...backends], modelCatalog]);
+  return createHash("sha256").update(all).digest("base64");
+}
+
+/** Whether credentials get the same variables as before, which also depend on other routes. */
+function haveSameVariables(found: readonly LiteralSecret[], literals: LiteralSecrets): boolean {
+  return found.every(({ variable, value, at }) => literals.variableFor(value, at) === variable);
+}
+
+/** Computes a result separately from the others. */
+function foundAlone<Context extends FindingContext, Value>(
   context: Context,
-  resolve: (context: Context) => ResolvedMatches,
-): CachedResolution | undefined {
-  const own = {
-    diagnostics: new Diagnostics(),
-    sections: new SectionUse(),
-    literals: new LiteralSecrets(),
+  find: (context: Context) => Value,
+): Found<Value> {
+  const diagnostics = new Diagnostics();
+  const own = { sections: new SectionUse(), literals: new LiteralSecrets(context.literals) };
+  const value = find({ ...context, ...own, diagnostics });
+  return {
+    value,
+    sections: own.sections,
+    diagnostics: diagnostics.list,
+    literals: own.literals.list,
   };
-  const resolved = resolve({ ...context, ...own });
-  const { diagnostics, literals, sections } = own;
-  return diagnostics.list.length + literals.list.length > 0 ? undefined : { resolved, sections };
 }

@@ -50,7 +50,7 @@ export function resolveIsolated(
   const results = gateways.flatMap((declared): readonly ResolvedIsolated[] => {
     let errors = found;
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const left = kubernetes && isolated(declared, kubernetes, errors);
+      const left = kubernetes && isolated(declared, kubernetes, errors, cache?.variants);
       if (left === undefined) return [];
       const { value, problems, isUnwritable } = attempt(left);
       if (value !== undefined) return [{ ...value, closed: [] }];

@@ -27,7 +27,7 @@ import { Identifiers } from "../model/identifiers.ts";
 import { type LiteralSecret, LiteralSecrets } from "../model/literal-secrets.ts";
 import { policies } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
-import type { CachedResolutions } from "./cached-resolutions.ts";
+import { type CachedResolutions, gatewayDigest } from "./cached-resolutions.ts";
 import { checkCallerKeys } from "./caller-keys.ts";
 import { capturedBodiesOf } from "./captured-bodies.ts";
 import { resolveConnectionRules } from "./connection-rules.ts";
@@ -39,7 +39,13 @@ import { checkPathRules } from "./path-handling.ts";
 import { namedServer } from "./policies.ts";
 import { effectiveRoutes, resolvePreRouting } from "./pre-routing.ts";
 import { checkProxies, proxyProtocolOf } from "./proxied-ports.ts";
-import { type ResolvedRoute, type RouteContext, resolveHostnames, resolveRoute } from "./routes.ts";
+import {
+  type ResolvedRoute,
+  type RouteCache,
+  type RouteContext,
+  resolveHostnames,
+  resolveRoute,
+} from "./routes.ts";
 import { reportUnreachable, routingTable, type TableRoute } from "./routing-table.ts";
 import { resolveTcpBinds } from "./tcp-binds.ts";
 import { checkToolLocks } from "./tool-locks.ts";
@@ -85,7 +91,7 @@ export function resolve(
     return guarded(at, diagnostics, () => resolveGateway(gateway, input, lookup, cache)) ?? [];
   });
   for (const idle of sections.idle()) reportIdle(idle, diagnostics);
-  checkUnserved(unserved, lookup);
+  checkUnserved(unserved, lookup, cache?.checks);
   return { value: { programs, literals: literals.list }, diagnostics: diagnostics.list };
 }
 
@@ -112,7 +118,8 @@ function resolveGateway(
   checkProxies(gateway, diagnostics);
   const connectionRules = resolveConnectionRules(gateway, context);
   const admission = connectionRules === undefined ? [] : [connectionRules];
-  const binds = resolveBinds(gateway, routes, admission, context, cache);
+  const routeCache = cache && { resolutions: cache, from: gatewayDigest(gateway) };
+  const binds = resolveBinds(gateway, routes, admission, context, routeCache);
   checkToolLocks(binds, diagnostics);
   reportIdleCatalog(gateway, binds, diagnostics);
   const tcp = resolveTcpBinds(
@@ -256,7 +263,7 @@ function resolveBinds(
   routes: readonly RouteResource[],
   admission: ListenerNode["admission"],
   context: RouteContext,
-  cache: CachedResolutions | undefined,
+  cache: RouteCache | undefined,
 ): readonly BindNode[] {
   const byListener = Map.groupBy(
     routes.flatMap((route) => route.listeners.map((attachment) => ({ ...attachment, route }))),

@@ -57,16 +57,23 @@ export interface RouteContext extends ListenerContext {
 /** A route with its matches, without its listeners. */
 export type ResolvedRoute = Omit<TableRoute, "hostnames">;
 
+/** A cache for the routes of a Gateway, and a digest of what all of them depend on. */
+export interface RouteCache {
+  readonly resolutions: CachedResolutions;
+  readonly from: string;
+}
+
 /** Resolves a route, once for all of its listeners; unchanged routes come from `cache`. */
 export function resolveRoute(
   resource: RouteResource,
   context: RouteContext,
-  cache?: CachedResolutions,
+  cache?: RouteCache,
 ): ResolvedRoute {
   const name = resource.name ?? routeName(resource);
   const take = () => context.names.take(...(resource.ids ?? [name]));
   const resolve = (own: RouteContext) => unnamedRoute(resource, name, own);
-  if (cache !== undefined) return cache.of(resource, context, resolve, take);
+  if (cache !== undefined)
+    return cache.resolutions.of(resource, cache.from, context, resolve, take);
   const { route, matches } = resolve(context);
   return { route: { ...route, id: take() }, matches };
 }

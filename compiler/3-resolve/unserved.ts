@@ -5,7 +5,9 @@ import type { UnservedResources } from "../config/resources.ts";
 import { SectionUse } from "../config/sections.ts";
 import { identities } from "../policies/index.ts";
 import { resolveBackends } from "./backends.ts";
+import { CachedChecks } from "./cached-resolutions.ts";
 import { withoutConsequences } from "./consequences.ts";
+import type { ListenerContext } from "./listeners.ts";
 import { namedServer, resolvePolicies, withoutRoute } from "./policies.ts";
 
 /**
@@ -15,20 +17,28 @@ import { namedServer, resolvePolicies, withoutRoute } from "./policies.ts";
 export function checkUnserved(
   { policies, backends, logLevels }: UnservedResources,
   lookup: ConnectionContext,
+  cache: CachedChecks = new CachedChecks(),
 ): void {
-  const context = withoutConsequences(
+  const context: ListenerContext = withoutConsequences(
     { ...lookup, backends: new Map(), sections: new SectionUse() },
     { isPartial: true },
   );
-  const destinations: BackendResolveContext = {
+  for (const backend of backends)
+    cache.of(backend, context, (own) =>
+      resolveBackends([backend], destinationsOf(own), (ofBackend) =>
+        resolvePolicies(ofBackend, withoutRoute, own),
+      ),
+    );
+  for (const policy of policies)
+    cache.of(policy, context, (own) => resolvePolicies([policy], withoutRoute, own));
+  resolveLevels(logLevels, context.diagnostics);
+}
+
+function destinationsOf(context: ListenerContext): BackendResolveContext {
+  return {
     ...context,
     ...withoutRoute,
     identities,
     namedServer: (name, at) => namedServer("promptGuard", name, at, context),
   };
-  for (const backend of backends) {
-    resolveBackends([backend], destinations, (own) => resolvePolicies(own, withoutRoute, context));
-  }
-  resolvePolicies(policies, withoutRoute, context);
-  resolveLevels(logLevels, context.diagnostics);
 }

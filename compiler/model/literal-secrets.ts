@@ -19,6 +19,12 @@ export interface LiteralSecret {
 export class LiteralSecrets {
   readonly #byPlace = new Map<string, LiteralSecret>();
   readonly #taken = new Set<string>();
+  readonly #whole: LiteralSecrets | undefined;
+
+  /** `whole` are the credentials of the whole configuration, which these become part of. */
+  constructor(whole?: LiteralSecrets) {
+    this.#whole = whole;
+  }
 
   /** Each once, in order of occurrence. */
   get list(): readonly LiteralSecret[] {
@@ -30,7 +36,7 @@ export class LiteralSecrets {
     const key = placeKey(at);
     const known = this.#byPlace.get(key);
     if (known !== undefined) return known.variable;
-    const variable = this.#free(variableName(at));
+    const variable = this.#whole?.variableFor(value, at) ?? this.#free(variableName(at));
     this.#byPlace.set(key, { variable, value, at });
     return variable;
   }

@@ -1,5 +1,6 @@
 import { resourceKind } from "../../1-parse/kubernetes/kinds.ts";
 import { type BackendConfig, type BackendKind, backendOf } from "../../backends/index.ts";
+import { CachedByObjects } from "../../cached-results.ts";
 import { checkPattern } from "../../cel/regex/check-pattern.ts";
 import { ANYTHING, coveringPattern } from "../../cel/regex/covering-pattern.ts";
 import { isPartial } from "../../config/broken-parts.ts";
@@ -34,6 +35,9 @@ import {
 } from "./mistake-places.ts";
 import type { AnyRoute, Attachment } from "./routes/attach.ts";
 
+/** Routes without some of their parts, by the whole route, so that the same parts make the same object. */
+export type IsolatedRoutes = CachedByObjects<object, RouteResource | TcpRouteResource>;
+
 /**
  * Returns the resources of a Gateway with the parts that have mistakes made harmless, so that the rest can be
  * served. A rule with mistakes, or with a policy or backend that has some, is answered 500 in place (its requests
@@ -44,6 +48,7 @@ export function isolated(
   { name, resources }: GatewayResources,
   kubernetes: KubernetesModel,
   errors: readonly Diagnostic[],
+  variants: IsolatedRoutes = new CachedByObjects(),
 ): GatewayResources | undefined {
   const faults = new Faults(
     kubernetes,
@@ -76,8 +81,11 @@ export function isolated(
     const isAttached = own.length === route.listeners.length;
     // An unchanged route stays the same object, whose resolution is cached.
     if (isAttached && lost.length === 0 && isPartial === (route.isPartial === true)) return [route];
-    const backends = route.backends.map((each) => (lost.includes(each) ? refused(each) : each));
-    return [{ ...remaining, backends }];
+    const backends = () =>
+      route.backends.map((each) => (lost.includes(each) ? refused(each) : each));
+    const indices = lost.map((each) => route.backends.indexOf(each));
+    const name = JSON.stringify([own.map(({ listener }) => listener), isPartial, indices]);
+    return [variants.of([route], name, () => ({ ...remaining, backends: backends() }))];
   });
   // Policies before routing with mistakes are removed, so the routes behind them are closed instead.
   const served = listeners.map((each) =>

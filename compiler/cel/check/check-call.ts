@@ -242,7 +242,7 @@ function firstName(node: Node): Extract<Node, { kind: "name" }> | undefined {
 }
 
 /** A word with `*` at its start or end, as patterns of other tools have it; `*` alone and media ranges are values. */
-const WILDCARD = /^(?:\*[\w./:-]*\w[\w./:-]*|[\w./:-]*\w[\w./:-]*\*|\/[\w./:-]*\*)$/;
+const WILDCARD = /^(?:\*(?=[./:-]*\w)[\w./:-]+|(?=[./:-]*\w)[\w./:-]+\*|\/[\w./:-]*\*)$/;
 
 /**
  * Reports literals that mean something else in other languages: `request.path == "/api/*"` compares with a star, and

@@ -71,6 +71,7 @@ export interface CompiledFiles {
 export class CachedCompilation {
   readonly check = new CachedCheck();
   readonly modules = new CachedModules();
+  readonly variables = new CachedByObject<PrintedModule, readonly string[]>();
   readonly services = new CachedByObject<RouteNode, readonly ServicePortName[]>();
 
   /** A compilation has ended. */
@@ -189,7 +190,7 @@ function emitGateway(
   const { namespace, name, secrets, configMaps } = deployment;
   return {
     ...{ key, namespace, name, modules, secrets, configMaps },
-    literals: literals.filter(isReadBy(modules)),
+    literals: literals.filter(isReadBy(modules, cached?.variables)),
     services: servicesOf(program, cached?.services),
     isInMesh: program.mesh !== undefined,
     objects: pods === undefined ? [] : objectsOf(program, key, pods),
@@ -197,8 +198,17 @@ function emitGateway(
 }
 
 /** Whether a credential is one of a Gateway's own: others must not get it. */
-function isReadBy(modules: readonly PrintedModule[]): (literal: LiteralSecret) => boolean {
-  return ({ variable }) => modules.some(({ text }) => text.includes(JSON.stringify(variable)));
+function isReadBy(
+  modules: readonly PrintedModule[],
+  cached: CachedCompilation["variables"] = new CachedByObject(),
+): (literal: LiteralSecret) => boolean {
+  const read = new Set(modules.flatMap((each) => cached.of(each, () => variablesIn(each))));
+  return ({ variable }) => read.has(variable);
+}
+
+/** Returns the variables of literal credentials that a module names. */
+function variablesIn({ text }: PrintedModule): readonly string[] {
+  return [...text.matchAll(/"(GWC_[A-Z0-9_]+)"/g)].flatMap(([, variable]) => variable ?? []);
 }
 
 function objectsOf(

@@ -149,6 +149,17 @@ export const kubernetesMessages = {
       "of a policy may be in 1,000 Secrets with 200,000 entries. A policy or listener that reads more is closed; everything " +
       "else is served.",
   }),
+  "namespace-too-large": message<{ namespace: string; size: number }>({
+    severity: "error",
+    text: ({ namespace, size }) =>
+      `the rules of namespace "${namespace}" at this Gateway have more than ${size.toLocaleString("en")} characters`,
+    hint: () =>
+      "target fewer rules with large policies, or use another Gateway for some of the routes",
+    explanation:
+      "Tenants of a Gateway share the memory of its data planes and its compiler. The characters of matches, policies and " +
+      "backends are counted for each rule, because each rule has its own code; policies of other namespaces, such as " +
+      "those of the Gateway, are not counted. Rules are counted by age of their routes. Those beyond the limit answer 500.",
+  }),
   "wrong-reference-kind": message<{
     found: string;
     allowed: string;

@@ -5,7 +5,40 @@ const gatewayApi = "gateway.networking.k8s.io";
 /** A manifest with its path: one of few names, with one of few contents, some of which have mistakes. */
 export function randomManifest(random: RandomSource): readonly [path: string, object: object] {
   const namespace = random.pick(["a", "b"]);
-  switch (random.below(8)) {
+  switch (random.below(15)) {
+    case 8:
+      return manifest("gwc.dev/v1alpha1", "GatewayBackend", random.pick(["b", "c"]), namespace, {
+        ...randomBackend(random),
+      });
+    case 9:
+      return manifest(`${gatewayApi}/v1beta1`, "ReferenceGrant", "g", namespace, {
+        from: [{ group: gatewayApi, kind: "HTTPRoute", namespace: random.pick(["a", "b"]) }],
+        to: [{ group: "", kind: random.pick(["Service", "Secret"]) }],
+      });
+    case 10: {
+      const labels = { team: random.pick(["red", "blue"]) };
+      const metadata = { name: namespace, labels };
+      return [`/Namespace/${namespace}`, { apiVersion: "v1", kind: "Namespace", metadata }];
+    }
+    case 11:
+      return manifest(`${gatewayApi}/v1`, "ListenerSet", "set", namespace, {
+        parentRef: { name: "front", namespace: "a" },
+        listeners: [{ name: "own", port: random.pick([8081, 80]), protocol: "HTTP" }],
+      });
+    case 12: {
+      // A route that others delegate to.
+      const rules = randomRouteRules(random);
+      return manifest(`${gatewayApi}/v1`, "HTTPRoute", "child", namespace, { rules });
+    }
+    case 13:
+      return manifest("gwc.dev/v1alpha1", "GatewayModel", random.pick(["m", "n"]), "a", {
+        parentRefs: [{ name: random.pick(["front", "back"]) }],
+        match: { model: random.pick(["gpt", "claude"]) },
+        provider: "OpenAI",
+        policies: {
+          headers: { request: { set: [{ name: "x-a", value: random.pick(["a", "b"]) }] } },
+        },
+      });
     case 0:
       return manifest(`${gatewayApi}/v1`, "Gateway", random.pick(["front", "back"]), "a", {
         gatewayClassName: "gwc",
@@ -61,11 +94,33 @@ function randomListeners(random: RandomSource): readonly object[] {
   return random.chance(0.5) ? [http] : [http, other];
 }
 
+/** A server with a credential that is a literal, or the servers of tools that a selector finds. */
+function randomBackend(random: RandomSource): object {
+  const auth = { key: random.pick(["literal-one", "literal-two"]) };
+  if (random.chance(0.6))
+    return {
+      static: { host: random.pick(["x.example.com", "y.example.com"]), port: 443 },
+      ...(random.chance(0.5) && { policies: { auth } }),
+    };
+  const namespaces = { matchLabels: { team: "red" } };
+  const selector = { services: {}, ...(random.chance(0.5) && { namespaces }) };
+  return { mcp: { targets: [{ name: "tools", selector }] } };
+}
+
 function randomPolicy(random: RandomSource): object {
-  const name = random.pick(["shop", "books", "one"]);
+  const name = random.pick(["shop", "books", "one", "child", "front", "set"]);
   const isService = name === "one";
-  const kind = isService ? "Service" : "HTTPRoute";
-  const targetRefs = [{ group: isService ? "" : gatewayApi, kind, name }];
+  const kinds: Readonly<Record<string, string>> = {
+    one: "Service",
+    front: "Gateway",
+    set: "ListenerSet",
+  };
+  const kind = kinds[name] ?? "HTTPRoute";
+  const sectionName = random.pick(["", "", "main", "http"]);
+  const target = { group: isService ? "" : gatewayApi, kind, name };
+  const targetRefs = [
+    isService ? target : { ...target, ...(sectionName !== "" && { sectionName }) },
+  ];
   const backend = { http: { version: random.pick(["HTTP1", "HTTP2"]) } };
   if (isService || random.chance(0.3)) return { targetRefs, backend };
   const rule = random.pick(['request.path == "/a"', 'request.method == "GET"', "request.path = 1"]);
@@ -81,10 +136,14 @@ function randomRouteRules(random: RandomSource): readonly object[] {
   const one = { name: "one", port: 80 };
   const two = { name: "two", port: 80, weight: 3 };
   const pattern = { type: "RegularExpression", value: random.pick(["/[a-z]+", "/["]) };
+  const child = { group: gatewayApi, kind: "HTTPRoute", name: "child" };
+  const far = { ...one, namespace: random.pick(["a", "b"]) };
+  const own = { group: "gwc.dev", kind: "GatewayBackend", name: random.pick(["b", "c"]) };
   const rule = {
+    ...(random.chance(0.3) && { name: "main" }),
     matches: random.chance(0.7) ? [{ path }] : [{ path }, { headers }],
     ...(random.chance(0.3) ? { filters: [filter] } : {}),
-    backendRefs: random.pick([[one], [one], [two, one], []]),
+    backendRefs: random.pick([[one], [one], [two, one], [], [child], [far], [own], [own, one]]),
   };
   return random.chance(0.8) ? [rule] : [rule, { matches: [{ path: pattern }], backendRefs: [one] }];
 }

@@ -2,7 +2,6 @@ import type {
   BackendSection,
   KubernetesBackendContext,
   ResourceContext,
-  ServiceSelector,
 } from "../../../backends/backend.ts";
 import {
   type BackendConfig,
@@ -16,6 +15,7 @@ import { guarded } from "../../../diagnostics/guarded.ts";
 import type { Manifest, ManifestOf, ServicePort } from "../../../manifests/manifests.ts";
 import type { BackendReference } from "../../../manifests/routes.ts";
 import type { ServerConfig } from "../../../model/server-policies.ts";
+import type { CachedReadings } from "../inventory/cached-readings.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { selects } from "../inventory/selectors.ts";
@@ -43,10 +43,13 @@ export interface KubernetesBackend {
 /** Kinds that a route can refer to. */
 export const BACKEND_KINDS = ["Service", "GatewayBackend", "InferencePool"] as const;
 
+/** A GatewayBackend as read. */
+export type DeclaredBackend = Pick<KubernetesBackend, "config" | "parts">;
+
 /** All GatewayBackends, used or not. */
-export type DeclaredBackends = ReadonlyMap<
-  ManifestOf<"GatewayBackend">,
-  Pick<KubernetesBackend, "config" | "parts">
+export type DeclaredBackends = Pick<
+  ReadonlyMap<ManifestOf<"GatewayBackend">, DeclaredBackend>,
+  "get" | "entries" | "values"
 >;
 
 /** Services needed to find a backend. */
@@ -55,14 +58,23 @@ export interface BackendContext extends ReferenceContext {
   readonly backends: DeclaredBackends;
 }
 
+/** GatewayBackends as read, `undefined` for those with mistakes. */
+export type CachedBackends = CachedReadings<DeclaredBackend | undefined>;
+
 /** Reads all GatewayBackends; omits those with mistakes (reported). */
-export function declaredBackends(context: ReferenceContext): DeclaredBackends {
+export function declaredBackends(
+  context: ReferenceContext,
+  cache: CachedBackends,
+): DeclaredBackends {
   const read = context.inventory.all("GatewayBackend").flatMap((manifest) => {
     const at = childOf(manifest.origin, "spec");
-    const found = guarded(at, context.diagnostics, () =>
-      backends.flatMap(({ kind }) => readKind(kind, manifest, context) ?? []).at(0),
+    const { value, diagnostics } = cache.of(manifest, "", context, (recorded) =>
+      guarded(at, recorded.diagnostics, () =>
+        backends.flatMap(({ kind }) => readKind(kind, manifest, recorded) ?? []).at(0),
+      ),
     );
-    return found === undefined ? [] : [[manifest, found] as const];
+    for (const each of diagnostics) context.diagnostics.add(each);
+    return value === undefined ? [] : [[manifest, value] as const];
   });
   return new Map(read);
 }
@@ -187,10 +199,17 @@ function backendContext(
   return {
     origin,
     diagnostics: context.diagnostics,
-    services: (selector) =>
-      context.inventory
-        .all("Service")
-        .filter((service) => isSelected(service, selector, manifest, context)),
+    services: (selector) => {
+      const { inventory } = context;
+      const { services = {}, namespaces } = selector ?? {};
+      const isInside = ({ namespace }: Manifest): boolean =>
+        namespaces === undefined || selects(namespaces, inventory.namespaceLabels(namespace));
+      const found =
+        namespaces === undefined
+          ? inventory.inNamespace("Service", manifest.namespace)
+          : inventory.all("Service");
+      return found.filter((each) => selects(services, each.labels) && isInside(each));
+    },
     servicePort: (name, wanted, at) => {
       const to = { group: "", kind: "Service", name, port: wanted };
       const use = {
@@ -210,18 +229,4 @@ function backendContext(
     address: ({ service, port }, at) => portAddress(service, port, at, context),
     nameOf: resourceName,
   };
-}
-
-/** Whether a selector of a backend matches a Service, by default in the backend's own namespace. */
-function isSelected(
-  service: ManifestOf<"Service">,
-  selector: ServiceSelector,
-  backend: ManifestOf<"GatewayBackend">,
-  { inventory }: ReferenceContext,
-): boolean {
-  const isNear =
-    selector?.namespaces === undefined
-      ? service.namespace === backend.namespace
-      : selects(selector.namespaces, inventory.namespaceLabels(service.namespace));
-  return isNear && selects(selector?.services ?? {}, service.labels);
 }

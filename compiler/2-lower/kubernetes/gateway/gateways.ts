@@ -5,18 +5,17 @@ import type {
   TcpRouteResource,
   UnservedResources,
 } from "../../../config/resources.ts";
-import { SectionUse } from "../../../config/sections.ts";
 import { childOf } from "../../../diagnostics/diagnostic.ts";
 import { guarded } from "../../../diagnostics/guarded.ts";
 import type { Manifest, ManifestOf } from "../../../manifests/manifests.ts";
 import { declaredBackends } from "../backends/backends.ts";
 import { checkGatewayCertificate } from "../backends/gateway-certificate.ts";
-import { tokenServerOf } from "../backends/servers.ts";
 import { type AssumedResource, byAge, Inventory, resourceName } from "../inventory/inventory.ts";
 import type { ReferenceContext } from "../inventory/references.ts";
 import { attachModels } from "../models/model-parents.ts";
 import { modelRoutes } from "../models/model-routes.ts";
 import { modelValues } from "../models/model-values.ts";
+import { newContext } from "../policies/new-context.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { modelKey, targetPolicies } from "../policies/policy-targets.ts";
 import { preRoutingPolicies } from "../policies/pre-routing.ts";
@@ -31,9 +30,10 @@ import {
   ROUTE_KINDS,
   withoutConflicts,
 } from "../routes/attach.ts";
-import type { CachedRoutes } from "../routes/cached-routes.ts";
+import { CachedManifests } from "../routes/cached-manifests.ts";
 import { reportUndelegated, withDelegated, withoutDelegated } from "../routes/delegation.ts";
 import { routeResources } from "../routes/http-routes.ts";
+import { withinBounds } from "../routes/namespace-bounds.ts";
 import { sharedRoutes } from "../routes/shared-routes.ts";
 import { tcpRouteResources } from "../routes/tcp-routes.ts";
 import { requestedAddresses } from "./addresses.ts";
@@ -90,14 +90,13 @@ export function lowerKubernetes(
   given: Pick<ReferenceContext, "diagnostics" | "isDelivered">,
   {
     assumed,
-    cache,
+    cache = new CachedManifests(),
   }: {
     readonly assumed?: AssumedResource | undefined;
-    /** Cached routes of the previous run that did not change. */
-    readonly cache?: CachedRoutes | undefined;
+    /** Cached results of the previous runs. */
+    readonly cache?: CachedManifests | undefined;
   } = {},
 ): KubernetesModel {
-  cache?.begin(manifests);
   const inventory = new Inventory(manifests, assumed);
   const references: ReferenceContext = { inventory, ...given };
   const { diagnostics } = given;
@@ -111,7 +110,7 @@ export function lowerKubernetes(
   const attachments = withDelegated(withoutConflicts(attached, references), references);
   reportUndelegated(attachments, references);
   const models = attachModels(listeners, attachments, references);
-  const context: PolicyContext = {
+  const context = newContext({
     ...references,
     policyIndex: new Map([
       ...targetPolicies(references),
@@ -120,16 +119,11 @@ export function lowerKubernetes(
         .map((model) => [modelKey(model), modelValues(model)] as const),
     ]),
     models,
-    tokenServer: (use) => tokenServerOf(use, context),
-    backends: declaredBackends(references),
-    sections: new SectionUse(),
-    effective: new Map(),
-    secrets: new Map(),
-    configMaps: new Map(),
-    conflicts: new Set(),
-  };
+    backends: declaredBackends(references, cache.backends),
+  });
   // At the same path, models of a listener take precedence over its routes.
-  const all = [...modelRoutes([...listeners.values()].flat(), models), ...attachments];
+  const ofModels = modelRoutes([...listeners.values()].flat(), models, cache.modelRoutes);
+  const all = [...ofModels, ...attachments];
   const byGateway = Map.groupBy(all, ({ listener }) => listener.gateway);
   const declared = declaredParameters(context);
   const parameters = new Map(
@@ -162,7 +156,7 @@ export function lowerKubernetes(
   const routed = gateways.flatMap((gateway) => gateway.routes);
   const used = new Set([...parameters.values()].flat());
   const unused = [...declared.values()].filter((each) => !used.has(each));
-  const ofManifests = unservedResources(routed, context);
+  const ofManifests = unservedResources(routed, context, cache.unserved);
   const ofRaw = unservedRawParts(declared.values(), [...raw.values()]);
   const unserved = {
     policies: [...ofManifests.policies, ...ofRaw.policies],
@@ -185,17 +179,14 @@ function ofObject<Found>(
 function routesOf(
   attachments: readonly Attachment[],
   context: PolicyContext,
-  cache: CachedRoutes | undefined,
+  cache: CachedManifests,
 ): readonly (RouteResource | TcpRouteResource)[] {
   const rules = attachments.flatMap((attachment) => {
     const { route, listener } = attachment;
     if (route.kind !== "HTTPRoute" && route.kind !== "GRPCRoute") return [];
     const { name } = listener.resource;
-    const resources = ofObject(
-      route,
-      context,
-      () =>
-        cache?.resources(attachment, route, context) ?? routeResources(attachment, route, context),
+    const resources = ofObject(route, context, () =>
+      cache.routes.of(attachment, context, (own) => routeResources(attachment, route, own)),
     );
     return resources.map((resource) => ({ resource, listener: name }));
   });
@@ -203,11 +194,15 @@ function routesOf(
     if (!isStream(attachment.route)) return [];
     const { name } = attachment.listener.resource;
     const resources = ofObject(attachment.route, context, () =>
-      tcpRouteResources(attachment, context),
+      cache.streams.of(attachment, context, (own) => tcpRouteResources(attachment, own)),
     );
     return resources.map((resource) => ({ resource, listener: name }));
   });
-  return [...sharedRoutes(withoutDelegated(rules)), ...sharedRoutes(connections)];
+  const all = [
+    ...sharedRoutes(withoutDelegated(rules), cache.routes.shared),
+    ...sharedRoutes(connections, cache.streams.shared),
+  ];
+  return withinBounds(all, cache.sizes, context.diagnostics);
 }
 
 function gatewayResource(

@@ -13,7 +13,7 @@ import type {
   ObjectReference,
 } from "../../../manifests/manifests.ts";
 import { readTlsVersion } from "../../standalone/frontend.ts";
-import { byAge, type Inventory, resourceName } from "../inventory/inventory.ts";
+import { byAge, type Lookups, resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { checkCertificate, mountedName } from "../inventory/secrets.ts";
 import { selects } from "../inventory/selectors.ts";
@@ -128,7 +128,7 @@ export function allowsNamespace(
   defaults: NonNullable<NamespaceRule["from"]>,
   home: string,
   namespace: string,
-  inventory: Inventory,
+  inventory: Lookups,
 ): boolean {
   switch (rule?.from ?? defaults) {
     case "All":

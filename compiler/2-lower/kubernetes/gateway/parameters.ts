@@ -5,7 +5,7 @@ import { guarded } from "../../../diagnostics/guarded.ts";
 import type { ManifestOf, ParametersValue } from "../../../manifests/manifests.ts";
 import { reportAdminAddress } from "../../standalone/process.ts";
 import { lowerServed, type ServedParts } from "../../standalone/served.ts";
-import type { Inventory } from "../inventory/inventory.ts";
+import type { Lookups } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { checkOverlays } from "./overlays.ts";
 
@@ -33,7 +33,7 @@ export function declaredParameters(context: ReferenceContext): DeclaredParameter
 /** Returns the existing GatewayParameters that a Gateway's class and then the Gateway itself refer to. */
 export function namedParameters(
   { spec, namespace }: ManifestOf<"Gateway">,
-  inventory: Inventory,
+  inventory: Lookups,
 ): readonly ManifestOf<"GatewayParameters">[] {
   const ofClass = inventory.find("GatewayClass", "", spec?.gatewayClassName ?? "")?.spec;
   const own = spec?.infrastructure?.parametersRef;

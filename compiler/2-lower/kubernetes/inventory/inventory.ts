@@ -8,11 +8,18 @@ export type AssumedResource = (
   name: string,
 ) => Manifest | undefined;
 
+/** Lookups in the resources of an input. */
+export type Lookups = Pick<
+  Inventory,
+  ("all" | "inNamespace" | "withLabels" | "find") | ("slicesOf" | "namespaceLabels" | "isPartial")
+>;
+
 /** The resources of an input by kind and name. */
 export class Inventory {
   readonly #assumed: AssumedResource | undefined;
   readonly #byKind = new Map<ManifestKind, Map<string, Manifest>>();
   readonly #byNamespace = new Map<ManifestKind, ReadonlyMap<string, readonly Manifest[]>>();
+  readonly #partial = new Map<ManifestKind, boolean>();
   readonly #byLabel = new Map<string, ReadonlyMap<string, readonly Manifest[]>>();
   #slices: ReadonlyMap<string, readonly ManifestOf<"EndpointSlice">[]> | undefined;
 
@@ -75,6 +82,13 @@ export class Inventory {
       this.#byKind.get(kind)?.get(`${namespace}/${name}`) ?? this.#assumed?.(kind, namespace, name);
     // See `all`.
     return found as unknown as ManifestOf<Kind> | undefined;
+  }
+
+  /** Whether a resource of a kind has parts with mistakes (reported). */
+  isPartial(kind: ManifestKind): boolean {
+    const known = this.#partial.get(kind) ?? this.#all(kind).some(({ isPartial }) => isPartial);
+    this.#partial.set(kind, known);
+    return known;
   }
 
   /** Returns the EndpointSlices of a Service, by name. */

@@ -12,11 +12,11 @@ import type {
   ManifestOf,
   ObjectReference,
 } from "../../../manifests/manifests.ts";
-import { type Inventory, resourceName } from "./inventory.ts";
+import { type Lookups, resourceName } from "./inventory.ts";
 
 /** Services needed to resolve references. */
 export interface ReferenceContext {
-  readonly inventory: Inventory;
+  readonly inventory: Lookups;
   readonly diagnostics: Diagnostics;
   /**
    * Whether a controller delivers Secrets and ConfigMaps of any namespace to gateways; otherwise pods mount those
@@ -132,7 +132,7 @@ function kindFields(kind: ManifestKind): string {
 }
 
 /** Whether a ReferenceGrant in the target's namespace permits a reference from another namespace. */
-export function isGranted(from: Manifest, to: Manifest, inventory: Inventory): boolean {
+export function isGranted(from: Manifest, to: Manifest, inventory: Lookups): boolean {
   return inventory.inNamespace("ReferenceGrant", to.namespace).some(
     ({ spec }) =>
       // A grant with mistakes (reported) could be the one that permits it.

@@ -59,7 +59,9 @@ export function hiddenListeners(
   const isOfAll = matches.some(
     ({ path: { type = "PathPrefix", value = "/" } = {} }) => type === "PathPrefix" && value === "/",
   );
-  return isOfAll ? listeners.filter(({ resource }) => ofListeners.has(resource.key)) : [];
+  return isOfAll
+    ? listeners.filter(({ resource }) => ofListeners.get(resource.key) !== undefined)
+    : [];
 }
 
 interface PathMatch {

@@ -1,17 +1,26 @@
 import { OUR_GROUPS } from "../../../1-parse/kubernetes/kinds.ts";
-import type { ManifestOf } from "../../../manifests/manifests.ts";
+import type { CachedByObjects } from "../../../cached-results.ts";
+import type { Manifest, ManifestOf } from "../../../manifests/manifests.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";
 import type { Attachment } from "../routes/attach.ts";
 import type { ModelTables } from "./model-tables.ts";
+
+/** Routes for the models of listeners, by the resource that declares the listener. */
+export type CachedModelRoutes = CachedByObjects<Manifest, ManifestOf<"HTTPRoute">>;
 
 /** Returns a route for the models of each listener, which takes every path that no other route takes. */
 export function modelRoutes(
   listeners: readonly KubernetesListener[],
   { ofListeners }: ModelTables,
+  cache: CachedModelRoutes,
 ): readonly Attachment[] {
   return listeners
-    .filter(({ resource }) => ofListeners.has(resource.key))
-    .map((listener) => ({ route: routeOfModels(listener), listener, hostnames: ["*"] }));
+    .filter(({ resource }) => ofListeners.get(resource.key) !== undefined)
+    .map((listener) => {
+      const { owner, resource } = listener;
+      const route = cache.of([owner], resource.name, () => routeOfModels(listener));
+      return { route, listener, hostnames: ["*"] };
+    });
 }
 
 /** Whether a route stands for the models of a listener: no resource can have its name. */

@@ -6,9 +6,9 @@ export type ModelManifest = ManifestOf<"GatewayModel">;
 /** GatewayModels by where they are served, oldest first. */
 export interface ModelTables {
   /** Models of listeners, by the listener's key. */
-  readonly ofListeners: ReadonlyMap<string, readonly ModelManifest[]>;
+  readonly ofListeners: Pick<ReadonlyMap<string, readonly ModelManifest[]>, "get">;
   /** Models of rules of HTTPRoutes, by the location of the rule (`placeKey`). */
-  readonly ofRules: ReadonlyMap<string, readonly ModelManifest[]>;
+  readonly ofRules: Pick<ReadonlyMap<string, readonly ModelManifest[]>, "get">;
   /** Gateways that serve each model. */
   readonly gateways: ReadonlyMap<ModelManifest, ReadonlySet<ManifestOf<"Gateway">>>;
 }

@@ -8,7 +8,7 @@ import type { ModelTables } from "../models/model-tables.ts";
 import type { FieldValue } from "./merge.ts";
 
 /** Values of GatewayPolicies by target (`targetKey`). */
-export type PolicyIndex = ReadonlyMap<string, readonly FieldValue[]>;
+export type PolicyIndex = Pick<ReadonlyMap<string, readonly FieldValue[]>, "get" | "values">;
 
 /** Services needed to read policies, and the facts collected about them. */
 export interface PolicyContext extends BackendContext {
@@ -23,8 +23,8 @@ export interface PolicyContext extends BackendContext {
   readonly secrets: Map<string, Set<string>>;
   /** ConfigMaps that each Gateway's pods mount, by the same key. */
   readonly configMaps: Map<string, Set<string>>;
-  /** Conflicts that have been reported: one message per pair of values. */
-  readonly conflicts: Set<string>;
+  /** Mistakes that have been reported, as text: one message for all routes. */
+  readonly reported: Set<string>;
   /**
    * Returns the server of a token endpoint, without credentials for it, which its clients have themselves; `undefined` if
    * it is unknown (reported).

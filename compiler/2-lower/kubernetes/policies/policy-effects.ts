@@ -21,8 +21,8 @@ export function recordEffect(
     const key = JSON.stringify([lost.origin, won.origin]);
     // The overridden value has been reported; do not also report it as having no effect.
     note(lost.source);
-    if (context.conflicts.has(key)) continue;
-    context.conflicts.add(key);
+    if (context.reported.has(key)) continue;
+    context.reported.add(key);
     const params = {
       field: lost.field.replace(/^[^.]*\./, ""),
       by: resourceName(won.source),

@@ -13,7 +13,6 @@ import { byAge, resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { fieldValues, type PolicySection } from "./fields.ts";
 import type { FieldValue, Level } from "./merge.ts";
-import type { PolicyIndex } from "./policy-context.ts";
 
 /** A target of a policy, or a section of it. */
 interface Target {
@@ -42,7 +41,9 @@ export function modelKey(model: ManifestOf<"GatewayModel">): string {
 }
 
 /** Finds the targets of every policy; reports those that do not exist or cannot be targeted. */
-export function targetPolicies(context: ReferenceContext): PolicyIndex {
+export function targetPolicies(
+  context: ReferenceContext,
+): ReadonlyMap<string, readonly FieldValue[]> {
   const index = new Map<string, FieldValue[]>();
   const addAll = <Policy extends Manifest>(
     policy: Policy,

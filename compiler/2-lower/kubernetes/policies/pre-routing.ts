@@ -60,8 +60,8 @@ function isPreRouting(scope: readonly string[]): boolean {
 function reportPhase({ values }: EffectiveField, context: PolicyContext): void {
   for (const { origin } of values) {
     const key = JSON.stringify(origin);
-    if (context.conflicts.has(key)) continue;
-    context.conflicts.add(key);
+    if (context.reported.has(key)) continue;
+    context.reported.add(key);
     const field = String(origin.path.at(-1));
     context.diagnostics.report("not-before-routing", keyPlace(origin), { field });
   }

@@ -1,5 +1,4 @@
 import type { Resource, RouteBackend, UnservedResources } from "../../../config/resources.ts";
-import { SectionUse } from "../../../config/sections.ts";
 import { unservedBackends } from "../../../config/unserved.ts";
 import { childOf, placeKey } from "../../../diagnostics/diagnostic.ts";
 import { guarded } from "../../../diagnostics/guarded.ts";
@@ -12,11 +11,16 @@ import {
 } from "../../../policies/index.ts";
 import { backendPoliciesOf } from "../backends/backend-policies.ts";
 import { unresolved } from "../backends/backends.ts";
+import type { CachedReadings } from "../inventory/cached-readings.ts";
 import { allOfBackend } from "./effective.ts";
 import { isConnection, PRE_ROUTING } from "./fields.ts";
 import type { EffectiveField, FieldValue } from "./merge.ts";
+import { newContext } from "./new-context.ts";
 import { policiesOfBackend, readField } from "./policies.ts";
 import type { PolicyContext } from "./policy-context.ts";
+
+/** Policies and placeholder servers from the values of policies that have no effect. */
+export type CachedUnserved = CachedReadings<Omit<UnservedResources, "logLevels">>;
 
 /**
  * Returns GatewayBackends that no route refers to and policy values that have no effect, to report their mistakes.
@@ -24,17 +28,10 @@ import type { PolicyContext } from "./policy-context.ts";
 export function unservedResources(
   resources: readonly Resource[],
   context: PolicyContext,
+  cache: CachedUnserved,
 ): Omit<UnservedResources, "logLevels"> {
-  // No pods mount their Secrets, and only they use these sections.
-  const own: PolicyContext = {
-    ...context,
-    sections: new SectionUse(),
-    effective: new Map(),
-    secrets: new Map(),
-    configMaps: new Map(),
-  };
   const { diagnostics } = context;
-  const ofBackends = [...context.backends].flatMap(
+  const ofBackends = [...context.backends.entries()].flatMap(
     ([manifest, { parts }]) =>
       guarded(childOf(manifest.origin, "spec"), diagnostics, () =>
         allOfBackend(manifest, parts, context.policyIndex),
@@ -44,20 +41,34 @@ export function unservedResources(
     ({ origin }) => context.sections.useOf(origin) === undefined,
   );
   const once = [...new Map(values.map((value) => [placeKey(value.origin), value])).values()];
-  const connections = once.filter(({ field }) => isConnection(field));
+  const read = once.map((value) => {
+    const name = placeKey(value.origin);
+    // No pods mount their Secrets, and only they use these sections.
+    const found = cache.of(value.source, name, context, (recorded) =>
+      readUnserved(value, newContext(recorded)),
+    );
+    for (const each of found.diagnostics) diagnostics.add(each);
+    return found.value;
+  });
+  const declared = [...context.backends.values()].map(({ config }) => config);
   return {
-    policies: once.flatMap(
-      (value) => guarded(value.origin, diagnostics, () => policiesOf(value, own)) ?? [],
-    ),
+    policies: read.flatMap(({ policies }) => policies),
     backends: [
-      ...unservedBackends(
-        [...context.backends.values()].map(({ config }) => config),
-        resources,
-      ),
-      ...connections.flatMap(
-        (value) => guarded(value.origin, diagnostics, () => connectedBackend(value, own)) ?? [],
-      ),
+      ...unservedBackends(declared, resources),
+      ...read.flatMap(({ backends }) => backends),
     ],
+  };
+}
+
+function readUnserved(
+  value: FieldValue,
+  context: PolicyContext,
+): Omit<UnservedResources, "logLevels"> {
+  const of = <Found>(read: () => readonly Found[]) =>
+    guarded(value.origin, context.diagnostics, read) ?? [];
+  return {
+    policies: of(() => policiesOf(value, context)),
+    backends: of(() => (isConnection(value.field) ? connectedBackend(value, context) : [])),
   };
 }
 

@@ -75,7 +75,7 @@ function valuesOfBackends(context: PolicyContext): {
   readonly values: readonly FieldValue[];
   readonly impossible: ReadonlySet<Origin>;
 } {
-  const found = [...context.backends].flatMap(([manifest, { config, parts }]) => {
+  const found = [...context.backends.entries()].flatMap(([manifest, { config, parts }]) => {
     const read = () => {
       const carried = backendTraffic(config);
       const all = allOfBackend(manifest, parts, context.policyIndex);

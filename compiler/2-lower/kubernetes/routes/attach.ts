@@ -12,7 +12,7 @@ import type {
 } from "../../../manifests/manifests.ts";
 import type { ParentReference, RouteRule } from "../../../manifests/routes.ts";
 import { allowsNamespace, type KubernetesListener, kindsTaken } from "../gateway/listeners.ts";
-import { type Inventory, resourceName } from "../inventory/inventory.ts";
+import { type Lookups, resourceName } from "../inventory/inventory.ts";
 import { follow, groupOf, type ReferenceContext } from "../inventory/references.ts";
 
 /** A route of any kind. */
@@ -225,7 +225,7 @@ function followParent(
 function letsIn(
   { spec, owner }: KubernetesListener,
   route: Attaching,
-  inventory: Inventory,
+  inventory: Lookups,
 ): boolean {
   const rule = spec.allowedRoutes?.namespaces;
   return allowsNamespace(rule, "Same", owner.namespace, route.namespace, inventory);

@@ -147,11 +147,10 @@ export function isPartialRule(
   backends: readonly WeightedBackend[],
   { inventory }: PolicyContext,
 ): boolean {
-  const policies = inventory.all("GatewayPolicy");
   return (
     lacksParts(origin, route) ||
     backends.some(({ backend }) => backend.manifest?.isPartial !== false) ||
-    policies.some(({ isPartial }) => isPartial)
+    inventory.isPartial("GatewayPolicy")
   );
 }
 

@@ -1,3 +1,4 @@
+import type { CachedByObjects } from "../../../cached-results.ts";
 import type { RouteResource, TcpRouteResource } from "../../../config/resources.ts";
 import type { Origin } from "../../../diagnostics/diagnostic.ts";
 
@@ -10,18 +11,31 @@ export interface ListenedRule<Rule extends RouteResource | TcpRouteResource> {
 
 /**
  * Merges rules that are the same on several listeners, because most routes serve HTTP and HTTPS alike. If policies
- * of the listeners make them differ, each variant is named after a listener.
+ * of the listeners make them differ, each variant is named after a listener. Unchanged rules are merged into the same
+ * object as before, whose resolution is cached.
  */
 export function sharedRoutes<Rule extends RouteResource | TcpRouteResource>(
   rules: readonly ListenedRule<Rule>[],
+  cache: CachedByObjects<object, readonly Rule[]>,
 ): readonly Rule[] {
   const byRule = Map.groupBy(rules, ({ resource }) => originKey(resource.origin));
   return [...byRule.values()].flatMap((same) => {
     const [only] = same;
     if (same.length === 1 && only !== undefined) return [only.resource];
-    const variants = [...Map.groupBy(same, ({ resource }) => contentKey(resource)).values()];
-    return variants.flatMap((variant) => merged(variant, variants.length === 1));
+    const name = JSON.stringify(same.map(({ listener }) => listener));
+    return cache.of(
+      same.map(({ resource }) => resource),
+      name,
+      () => variantsOf(same),
+    );
   });
+}
+
+function variantsOf<Rule extends RouteResource | TcpRouteResource>(
+  same: readonly ListenedRule<Rule>[],
+): readonly Rule[] {
+  const variants = [...Map.groupBy(same, ({ resource }) => contentKey(resource)).values()];
+  return variants.flatMap((variant) => merged(variant, variants.length === 1));
 }
 
 /** Merges equal rules of several listeners into one. */
