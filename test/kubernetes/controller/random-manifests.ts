@@ -42,6 +42,7 @@ export function randomManifest(random: RandomSource): readonly [path: string, ob
     case 0:
       return manifest(`${gatewayApi}/v1`, "Gateway", random.pick(["front", "back"]), "a", {
         gatewayClassName: "gwc",
+        allowedListeners: { namespaces: { from: random.pick(["All", "Same"]) } },
         listeners: randomListeners(random),
       });
     case 1: {
@@ -91,7 +92,9 @@ function randomListeners(random: RandomSource): readonly object[] {
   const port = random.pick([8080, 80]);
   const hostname = random.pick(["*.example.com", "a.example.com"]);
   const other = { name: "other", port, protocol: "HTTP", hostname, allowedRoutes };
-  return random.chance(0.5) ? [http] : [http, other];
+  const kinds = [{ group: "gwc.dev", kind: "GatewayModel" }];
+  const models = { name: "models", port: 8082, protocol: "HTTP", allowedRoutes: { kinds } };
+  return random.pick([[http], [http, other], [http, models]]);
 }
 
 /** A server with a credential that is a literal, or the servers of tools that a selector finds. */
