@@ -5,7 +5,7 @@ import { isDecidedLater, isPermitted, meantMessage, recordMethod } from "./aggre
 import { refuseUnknownMethod, serveStatelessRequest } from "./aggregate/serve-stateless-request.ts";
 import { type Message, type MessageProblem, readMessageBytes } from "./protocol/message.ts";
 import { statelessMethods } from "./protocol/methods.ts";
-import { type RpcError, respondRpcError } from "./protocol/rpc-response.ts";
+import { type RpcError, respondRpcError, responseId } from "./protocol/rpc-response.ts";
 import type { TargetFailure } from "./protocol/target-failure.ts";
 import { hidesNothing, type McpAuthorization } from "./rules/authorization.ts";
 import { McpMetrics } from "./rules/mcp-metrics.ts";
@@ -69,12 +69,11 @@ function serveMessage(
   backend.sentTrace?.note(exchange, sent);
   const problem = wrongHeaders ?? messageProblem(exchange, sent);
   if (problem !== undefined) {
-    const id = sent.id === "" ? "null" : sent.id;
-    respondRpcError(exchange, 400, "MCP", { id, ...problem });
+    respondRpcError(exchange, 400, "MCP", { id: responseId(sent), ...problem });
     return;
   }
   if (unreachable !== undefined) {
-    respondFailure(exchange, sent.id === "" ? "null" : sent.id, unreachable);
+    respondFailure(exchange, responseId(sent), unreachable);
     return;
   }
   const message = meantMessage(exchange, backend, sent);

@@ -13,7 +13,7 @@ import { hasEnvelope } from "./protocol/envelope.ts";
 import { readMessageBytes } from "./protocol/message.ts";
 import { sessionMethods } from "./protocol/methods.ts";
 import { SESSION_REVISIONS } from "./protocol/revisions.ts";
-import { respondRpcError, rpcCode } from "./protocol/rpc-response.ts";
+import { respondRpcError, responseId, rpcCode } from "./protocol/rpc-response.ts";
 import { passesTransportChecks, refuseHttpMethod } from "./protocol/transport-check.ts";
 import type { McpAuthorization } from "./rules/authorization.ts";
 import { serveStateless } from "./serve-stateless.ts";
@@ -76,7 +76,7 @@ function serveSessionMessage(
   if (hasEnvelope(sent)) {
     // Two parsers could take it for requests of different eras.
     respondRpcError(exchange, 400, "MCP", {
-      id: sent.id === "" ? "null" : sent.id,
+      id: responseId(sent),
       code: rpcCode.headerMismatch,
       message: "Header mismatch: MCP-Protocol-Version does not match _meta",
     });

@@ -18,6 +18,7 @@ import {
   type SessionContext,
 } from "../session/session-context.ts";
 import { fanOut } from "../transports/fan-out.ts";
+import { withAppUris } from "./app-uris.ts";
 import { CacheHints } from "./cache-hints.ts";
 import { failedTarget } from "./failed-target.ts";
 import { forwardTo } from "./forward-call.ts";
@@ -137,8 +138,8 @@ class Merge {
       const outcome = outcomes[at];
       const failure = outcome === undefined ? noOutcome : this.#add(active, outcome);
       if (failure === undefined) continue;
-      const { exchange, backend } = this.#context;
-      const named = failedTarget({ exchange, targets: backend.targets }, active.target, failure);
+      const { backend } = this.#context;
+      const named = failedTarget(this.#context, active.target, failure);
       const isLast = this.#missing.push(active.target.name) === asked.length;
       if (backend.failureMode === "failClosed" || isLast) return named;
     }
@@ -156,7 +157,8 @@ class Merge {
     const lists = readLists(response, (item) => this.#shownName(active, item));
     if (typeof lists === "string") return { kind: "protocol", detail: lists };
     for (const { field, entries } of lists) {
-      if (field === this.#list.field) this.#entries.push(...entries);
+      if (field !== this.#list.field) continue;
+      this.#entries.push(...entries.map((entry) => withAppUris(entry, active.target.name)));
     }
     const fields = readFields(response.text, response.result.start, new Set(["nextCursor"]));
     const cursor = typeof fields === "string" ? undefined : fields.get("nextCursor");

@@ -3,7 +3,7 @@ import type { Message } from "../protocol/message.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import { allFeatures } from "../session/session.ts";
-import type { DirectTarget } from "../session/session-context.ts";
+import type { DirectTarget, ServedSession } from "../session/session-context.ts";
 import { callerBinding, isKnownCaller, sessionCaller } from "../session/sessions.ts";
 import { discoverOverHttp } from "../stateless/discovery.ts";
 import { callChild, discoverChild, sharedChild } from "../stateless/shared-child.ts";
@@ -44,6 +44,11 @@ export function singleCallTargets(
     features: allFeatures,
     call: (request, sink) => bridge.call({ exchange, backend, target, owner }, request, sink),
   }));
+}
+
+/** Returns the session of a single request, which ends with it. */
+export function directSession(targets: readonly DirectTarget[]): ServedSession {
+  return { initialize: undefined, isEnded: false, targets, streams: new Set() };
 }
 
 function ownerOf(exchange: Exchange, backend: McpBackend, access: McpAuthorization): RequestOwner {

@@ -76,7 +76,7 @@ async function callLocked(
   if (exchange.isOver) return;
   if (refusal === undefined) call(context, active, request, stream);
   else if (refusal.kind === "withheld") stream.response(refusal.text);
-  else stream.fail(failedTarget({ exchange, targets: backend.targets }, target, refusal.failure));
+  else stream.fail(failedTarget(context, target, refusal.failure));
 }
 
 function call(
@@ -96,7 +96,7 @@ function call(
       else stream.response(shown.text, isStateless(context) ? responseStatusOf(response) : 200);
     },
     onFailure: (failure) => {
-      const failed = failedTarget({ exchange, targets: backend.targets }, target, failure);
+      const failed = failedTarget(context, target, failure);
       // The error of a list may contain a list.
       stream.fail(isListMethod(request.method) ? failed : { ...failed, ...errorOf(failure) });
     },
@@ -108,7 +108,7 @@ function call(
   const timer = setTimeout(() => {
     sent.cancel();
     const failure = { kind: "timeout", detail: "request timeout" } as const;
-    stream.fail(failedTarget({ exchange, targets: backend.targets }, target, failure));
+    stream.fail(failedTarget(context, target, failure));
   }, limit);
   exchange.onClose(() => clearTimeout(timer));
 }
@@ -164,5 +164,9 @@ function aggregateTarget(
   { backend }: SessionContext,
   { index, target }: ActiveTarget,
 ): AggregateTarget {
-  return { index, clientUri: (uri) => clientName(backend, target, "resource", uri) };
+  return {
+    index,
+    name: target.name,
+    clientUri: (uri) => clientName(backend, target, "resource", uri),
+  };
 }

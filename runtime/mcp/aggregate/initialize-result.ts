@@ -66,18 +66,23 @@ export function mergeInitialize(
 ): string {
   const opened = results.filter((result) => result.kind === "opened");
   const versions = opened.map((result) => result.version).sort();
-  const missing = targets.filter((_, at) => results[at]?.kind !== "opened");
   return JSON.stringify({
     // Revisions are dates: every target supports the earliest.
     protocolVersion: versions[0],
     capabilities: mergeCapabilities(opened.map((result) => result.capabilities)),
     serverInfo: { name: "gwc", version: "1" },
     instructions: joinInstructions(targets, results),
-    _meta:
-      missing.length === 0
-        ? undefined
-        : { [UNAVAILABLE_META]: missing.map((target) => target.name) },
+    _meta: unavailableMeta(targets, results),
   });
+}
+
+/** Returns the member of `_meta` with the names of missing targets; `undefined` if there are none. */
+export function unavailableMeta(
+  targets: readonly McpTarget[],
+  results: readonly InitializeResult[],
+): JsonObject | undefined {
+  const missing = targets.filter((_, at) => results[at]?.kind !== "opened");
+  return missing.length === 0 ? undefined : { [UNAVAILABLE_META]: missing.map(({ name }) => name) };
 }
 
 function featuresOf(capabilities: JsonObject): Features {

@@ -3,7 +3,7 @@ import { refuse } from "../../http/refuse.ts";
 import { type Message, textAt } from "../protocol/message.ts";
 import { errorCodeOf } from "../protocol/response-error.ts";
 import { respondRpc, rpcCode, rpcResult } from "../protocol/rpc-response.ts";
-import type { Outcome } from "../protocol/target-failure.ts";
+import type { Outcome, TargetFailure } from "../protocol/target-failure.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import { respondFailure } from "../session/failure-response.ts";
 import { openConnection } from "../session/open-connection.ts";
@@ -236,25 +236,19 @@ class Opening {
         ? outcome.failure
         : ({ kind: "protocol", detail: "refused to initialize" } as const);
     if (target === undefined) return;
-    const named = failedTarget(
-      { exchange: this.#exchange, targets: this.#backend.targets },
-      target,
-      failure,
-    );
-    respondFailure(this.#exchange, this.#request.id, named);
+    respondFailure(this.#exchange, this.#request.id, this.#noteFailure(target, failure));
   }
 
   /** Logs and counts the targets that the session leaves out. */
   #noteLeftOut(outcomes: readonly Outcome[]): void {
     for (const [index, target] of this.#backend.targets.entries()) {
       const outcome = outcomes[index];
-      if (outcome?.kind === "failure")
-        failedTarget(
-          { exchange: this.#exchange, targets: this.#backend.targets },
-          target,
-          outcome.failure,
-        );
+      if (outcome?.kind === "failure") this.#noteFailure(target, outcome.failure);
     }
+  }
+
+  #noteFailure(target: McpTarget, failure: TargetFailure): TargetFailure {
+    return failedTarget({ exchange: this.#exchange, backend: this.#backend }, target, failure);
   }
 
   #giveUp(): void {

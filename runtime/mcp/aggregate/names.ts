@@ -2,6 +2,7 @@ import type { McpPrimitiveKind } from "../protocol/item-lists.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import type { ItemCaller } from "../transports/item-owners.ts";
 import type { McpTarget } from "../transports/target.ts";
+import { clientAppUri, targetAppUri } from "./app-uris.ts";
 
 /** The target and name of an item that a client named. */
 export interface ResolvedPrimitive {
@@ -12,7 +13,7 @@ export interface ResolvedPrimitive {
   readonly name: string;
 }
 
-/** Returns the separator between the names of a target and its item: `target_tool`, `target+uri`. */
+/** Returns the separator between the names of a target and its item: `target_tool`, `target+uri`. Apps: `ui://target/rest`. */
 function separatorOf(kind: McpPrimitiveKind): string {
   return kind === "resource" ? "+" : "_";
 }
@@ -36,6 +37,8 @@ export function resolvePrimitive(
   }
   const separator = separatorOf(item.kind);
   for (const [index, target] of targets.entries()) {
+    const app = item.kind === "resource" ? targetAppUri(target.name, item.name) : undefined;
+    if (app !== undefined) return { index, target, name: app };
     const prefix = `${target.name}${separator}`;
     if (item.name.startsWith(prefix)) {
       return { index, target, name: item.name.slice(prefix.length) };
@@ -46,11 +49,13 @@ export function resolvePrimitive(
 
 /** Returns the client's name of a target's item. */
 export function clientName(
-  backend: McpBackend,
+  backend: Pick<McpBackend, "prefix" | "owners">,
   target: McpTarget,
   kind: McpPrimitiveKind,
   name: string,
 ): string {
   const isPrefixed = backend.prefix && backend.owners?.listOf(kind) === undefined;
-  return isPrefixed ? `${target.name}${separatorOf(kind)}${name}` : name;
+  if (!isPrefixed) return name;
+  const app = kind === "resource" ? clientAppUri(target.name, name) : undefined;
+  return app ?? `${target.name}${separatorOf(kind)}${name}`;
 }

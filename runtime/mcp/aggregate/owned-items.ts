@@ -64,8 +64,8 @@ class OwnedItems implements ItemOwners {
   }
 
   async serveList(owned: OwnedRequest, list: OwnedList): Promise<void> {
-    const { exchange, request, timeouts } = owned;
-    const stream = new ClientStream(exchange, request.id, timeouts.keepAlive);
+    const { exchange, backend, request } = owned;
+    const stream = new ClientStream(exchange, request.id, backend.timeouts.keepAlive);
     // Pages of single targets could repeat items of others.
     if (stringParamOf(request, "cursor") !== undefined) {
       stream.response(rpcError(request.id, rpcCode.invalidParams, "Invalid cursor"));
@@ -77,16 +77,16 @@ class OwnedItems implements ItemOwners {
     });
     if (exchange.isOver) return;
     if ("kind" in found) stream.fail(found);
-    else stream.response(rpcResult(request.id, listResult(owned, list, entriesOf(found))));
+    else stream.response(rpcResult(request.id, listResult(owned, list, entriesOf(owned, found))));
   }
 
   async serveItem(owned: OwnedRequest, list: OwnedList): Promise<void> {
-    const { exchange, access, request, timeouts } = owned;
+    const { exchange, backend, access, request } = owned;
     if (this.known({ exchange, jwt: access.jwt }, list) === undefined) {
       const found = await this.#ask(owned, list, () => true);
       if (exchange.isOver) return;
       if ("kind" in found) {
-        new ClientStream(exchange, request.id, timeouts.keepAlive).fail(found);
+        new ClientStream(exchange, request.id, backend.timeouts.keepAlive).fail(found);
         return;
       }
     }

@@ -4,7 +4,14 @@ import { allowed, type RuleVerdict } from "../../policies/rule-verdict.ts";
 import type { Message } from "../protocol/message.ts";
 import { type EraMethods, isSpecified } from "../protocol/methods.ts";
 import { addressedPrimitive, shownName, unknownPrimitive } from "../protocol/primitives.ts";
-import { respondRpc, respondRpcError, rpcCode, rpcError } from "../protocol/rpc-response.ts";
+import {
+  respondRpc,
+  respondRpcError,
+  responseId,
+  rpcCode,
+  rpcError,
+  unknownMethod,
+} from "../protocol/rpc-response.ts";
 import {
   hidesNothing,
   type McpAuthorization,
@@ -65,9 +72,8 @@ export function isPermitted(
       verdictOnMethod(own, exchange, backend.ruledMethods, message.method);
     if (asksForScopes(exchange, access, message, onMethod)) return false;
     respondRpcError(exchange, methods.unknownStatus[message.kind], "Authorization", {
-      id: idOf(message),
-      code: rpcCode.methodNotFound,
-      message: "Method not found",
+      id: responseId(message),
+      ...unknownMethod,
     });
     return false;
   }
@@ -133,17 +139,13 @@ function asksForScopes(
   const challenge = access.stepUp?.(exchange, access.jwt, rules);
   if (challenge === undefined) return false;
   exchange.record.reason = "Authorization";
-  const text = rpcError(idOf(message), rpcCode.insufficientScope, "The token lacks a scope");
+  const text = rpcError(responseId(message), rpcCode.insufficientScope, "The token lacks a scope");
   respondRpc(exchange, 403, text, ["www-authenticate", challenge]);
   return true;
 }
 
 function invalid(message: Message, text: string) {
-  return { id: idOf(message), code: rpcCode.invalidParams, message: text };
-}
-
-function idOf({ id }: Message): string {
-  return id === "" ? "null" : id;
+  return { id: responseId(message), code: rpcCode.invalidParams, message: text };
 }
 
 /** Logs the rule that denies a message. */

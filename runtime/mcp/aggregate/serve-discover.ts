@@ -16,7 +16,7 @@ import {
   joinInstructions,
   mergeCapabilities,
   objectOf,
-  UNAVAILABLE_META,
+  unavailableMeta,
 } from "./initialize-result.ts";
 
 /** Requests the capabilities of every target and responds with the merged ones. */
@@ -46,9 +46,7 @@ export function serveDiscover(context: SessionContext, request: Message): void {
         const outcome = outcomes[failed];
         const { target } = targets[failed] ?? {};
         const failure = outcome?.kind === "failure" ? outcome.failure : refused;
-        stream.fail(
-          target ? failedTarget({ exchange, targets: backend.targets }, target, failure) : failure,
-        );
+        stream.fail(target ? failedTarget(context, target, failure) : failure);
       } else stream.response(rpcResult(request.id, discoverResult(context, outcomes, results)));
     },
   });
@@ -85,7 +83,6 @@ function discoverResult(
     if (typeof fields !== "string") hints.add(text, fields);
   }
   const opened = results.filter((result) => result.kind === "opened");
-  const missing = targets.filter((_, at) => results[at]?.kind !== "opened");
   const members = JSON.stringify({
     resultType: "complete",
     supportedVersions: [STATELESS_REVISION],
@@ -93,7 +90,7 @@ function discoverResult(
     instructions: joinInstructions(targets, results),
     _meta: {
       [metaKey.serverInfo]: { name: "gwc", version: "1" },
-      [UNAVAILABLE_META]: missing.length === 0 ? undefined : missing.map(({ name }) => name),
+      ...unavailableMeta(targets, results),
     },
   });
   return `${members.slice(0, -1)},${hints.members(true)}}`;

@@ -4,7 +4,7 @@ import { itemLists } from "../protocol/item-lists.ts";
 import type { Message } from "../protocol/message.ts";
 import { sessionMethods, statelessMethods } from "../protocol/methods.ts";
 import { addressedPrimitive } from "../protocol/primitives.ts";
-import { respondRpcError, rpcCode, rpcResult } from "../protocol/rpc-response.ts";
+import { respondRpcError, rpcResult, unknownMethod } from "../protocol/rpc-response.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import { ClientStream } from "../session/client-stream.ts";
 import type { McpSession } from "../session/session.ts";
@@ -25,7 +25,7 @@ import { endedCall } from "../transports/target.ts";
 import { aggregateLists, serveAggregateList } from "./aggregate-lists.ts";
 import { forwardCall, forwardTo, messageForClient } from "./forward-call.ts";
 import { serveInitialize } from "./initialize.ts";
-import { clientName, resolvePrimitive } from "./names.ts";
+import { resolvePrimitive } from "./names.ts";
 import { isPermitted } from "./permission.ts";
 import { serveStream } from "./session-stream.ts";
 import { type Routed, routeNotification, routeResponse, withItemName } from "./to-server.ts";
@@ -175,8 +175,7 @@ function ownedRequest(context: SessionContext, request: Message): OwnedRequest {
     access,
     request,
     isStateless: isStateless(context),
-    failureMode: backend.failureMode,
-    timeouts: backend.timeouts,
+    backend,
     targets: activeTargets(context).map((active) => ({
       index: active.index,
       target: active.target,
@@ -184,7 +183,6 @@ function ownedRequest(context: SessionContext, request: Message): OwnedRequest {
       call: (own, sink) => callTarget(context, active, own, sink),
       forClient: (message) => messageForClient(context, active, message),
     })),
-    clientName: (target, kind, name) => clientName(backend, target, kind, name),
     forward: () => {
       const methods = isStateless(context) ? statelessMethods : sessionMethods;
       if (isPermitted(exchange, backend, access, methods, request)) serveOne(context, request);
@@ -201,11 +199,7 @@ function serveOne(context: SessionContext, request: Message): void {
   const caller = { exchange, jwt: context.access.jwt };
   const found = item && resolvePrimitive(backend, item, caller);
   if (item === undefined || found === undefined) {
-    respondRpcError(exchange, 200, "MCP", {
-      id: request.id,
-      code: rpcCode.methodNotFound,
-      message: "Method not found",
-    });
+    respondRpcError(exchange, 200, "MCP", { id: request.id, ...unknownMethod });
     return;
   }
   const active = activeTarget(context, found.index);

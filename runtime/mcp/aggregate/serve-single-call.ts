@@ -3,7 +3,7 @@ import type { Message } from "../protocol/message.ts";
 import { respondRpc, respondRpcError, rpcCode, rpcResult } from "../protocol/rpc-response.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import type { McpBackend, StatelessBridge } from "../transports/backend.ts";
-import { singleCallTargets } from "./direct-targets.ts";
+import { directSession, singleCallTargets } from "./direct-targets.ts";
 import { serveInitialize } from "./initialize.ts";
 import { serveRequest } from "./serve-session.ts";
 
@@ -37,13 +37,7 @@ export function serveSingleCall(
     return;
   }
   const targets = singleCallTargets(exchange, backend, access, bridge);
-  const session = {
-    initialize: undefined,
-    isEnded: false,
-    targets,
-    streams: new Set<() => void>(),
-  };
-  serveRequest({ exchange, backend, access, session }, message);
+  serveRequest({ exchange, backend, access, session: directSession(targets) }, message);
 }
 
 /** Methods that change the rest of a session or depend on an earlier request in it. */

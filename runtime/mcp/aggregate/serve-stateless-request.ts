@@ -1,11 +1,11 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { Message } from "../protocol/message.ts";
 import { isSpecified, sessionMethods, statelessMethods } from "../protocol/methods.ts";
-import { respondRpcError, rpcCode } from "../protocol/rpc-response.ts";
+import { respondRpcError, unknownMethod } from "../protocol/rpc-response.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import type { SessionContext } from "../session/session-context.ts";
 import type { McpBackend } from "../transports/backend.ts";
-import { directTargets } from "./direct-targets.ts";
+import { directSession, directTargets } from "./direct-targets.ts";
 import { serveDiscover } from "./serve-discover.ts";
 import { serveRequest } from "./serve-session.ts";
 import { serveSubscription } from "./subscription.ts";
@@ -23,12 +23,7 @@ export function serveStatelessRequest(
     return;
   }
   const targets = directTargets(exchange, backend, access);
-  const session = {
-    initialize: undefined,
-    isEnded: false,
-    targets,
-    streams: new Set<() => void>(),
-  };
+  const session = directSession(targets);
   const context: SessionContext = { exchange, backend, access, session };
   switch (message.method) {
     case "server/discover":
@@ -55,7 +50,6 @@ export function refuseUnknownMethod(
   const isGone = prefix || isSpecified(sessionMethods, message);
   const isTask = prefix && message.method.startsWith("tasks/");
   if (!isTask && (!isGone || isSpecified(statelessMethods, message))) return false;
-  const error = { code: rpcCode.methodNotFound, message: "Method not found" };
-  respondRpcError(exchange, 404, "MCP", { id: message.id, ...error });
+  respondRpcError(exchange, 404, "MCP", { id: message.id, ...unknownMethod });
   return true;
 }

@@ -150,8 +150,8 @@ class Subscription {
   }
 
   #lose(active: ActiveTarget, failure: TargetFailure): void {
-    const { exchange, backend } = this.#context;
-    const named = failedTarget({ exchange, targets: backend.targets }, active.target, failure);
+    const { backend } = this.#context;
+    const named = failedTarget(this.#context, active.target, failure);
     this.#lost.add(active.index);
     const isHeard = this.#lost.size < backend.targets.length;
     // Once acknowledged, the client listens again and learns which targets are left.

@@ -10,10 +10,12 @@ import { type Message, textAt } from "../protocol/message.ts";
 import { edited, paramOf, replaced } from "../protocol/message-edit.ts";
 import { readFields } from "../protocol/message-fields.ts";
 import { aggregateId } from "./aggregate-ids.ts";
+import { withAppUris } from "./app-uris.ts";
 
 /** The parameters for rewriting a target's message for a client of a merged route. */
 export interface AggregateTarget {
   readonly index: number;
+  readonly name: string;
   /** Returns the URI that the client uses for a resource of this target. */
   readonly clientUri: (uri: string) => string;
 }
@@ -36,9 +38,11 @@ export function forClient(message: Message, target: AggregateTarget): Message {
 /** Rewrites the URIs in a server's response to those that the client uses, so that it can read these resources. */
 export function responseForClient(response: Message, target: AggregateTarget): Message {
   const { text, result } = response;
-  if (result === undefined || !text.includes("uri")) return response;
+  if (result === undefined || !/uri/i.test(text)) return response;
   const fields = fieldsAt(text, result);
   const edits: Edit[] = [];
+  const meta = fields?.get("_meta");
+  if (meta !== undefined) edits.push(replaced(meta, withAppUris(textAt(text, meta), target.name)));
   // resources/read
   for (const contents of elements(text, fields?.get("contents"))) {
     edits.push(...uriEdits(text, fieldsAt(text, contents)?.get("uri"), target));

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Exchange } from "../../http/exchange.ts";
 import { calledName, calledTool } from "../protocol/called-tool.ts";
-import { renamedEntry } from "../protocol/list-edit.ts";
 import { type Message, ownMessage, textAt } from "../protocol/message.ts";
 import { paramOf } from "../protocol/message-edit.ts";
 import {
@@ -23,7 +22,7 @@ import { listResult } from "./aggregate-lists.ts";
 import { objectOf } from "./initialize-result.ts";
 import { recordPrimitive } from "./permission.ts";
 import { type IndexedTool, ToolIndex } from "./tool-index.ts";
-import { wholeList } from "./whole-list.ts";
+import { entryOf, wholeList } from "./whole-list.ts";
 
 /** Settings of a search. */
 export interface ToolSearchSettings {
@@ -88,13 +87,13 @@ class SearchedTools implements ToolSearch {
   }
 
   serve(owned: OwnedRequest): void {
-    const { exchange, request, timeouts } = owned;
+    const { exchange, backend, request } = owned;
     const { method } = request;
     const name = calledName(request);
     if (name !== undefined) recordPrimitive(exchange, "tool", name, undefined);
     const subject = name === undefined ? { method } : { method, item: name };
     exchange.gateway.metrics.part(McpMetrics).handedOn(exchange, subject);
-    const stream = new ClientStream(exchange, request.id, timeouts.keepAlive);
+    const stream = new ClientStream(exchange, request.id, backend.timeouts.keepAlive);
     if (name === undefined) void this.#serveList(owned, stream);
     else if (name === this.#settings.names.search) void this.#serveSearch(owned, stream);
     else void this.#serveDescribe(owned, stream);
@@ -203,7 +202,7 @@ class SearchedTools implements ToolSearch {
         continue;
       }
       this.#noteParamHeaders(each);
-      tools.push({ ...each, text: renamedEntry(item, name) });
+      tools.push({ ...each, text: entryOf(owned, each) });
     }
     const index = this.#shared(tools);
     stored(this.#callers, callerOf(exchange, access.jwt), { at: Date.now(), index }, MAX_CALLERS);

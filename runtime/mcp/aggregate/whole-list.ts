@@ -7,7 +7,9 @@ import { listedItems } from "../rules/lock-check.ts";
 import { featureLetters } from "../session/session.ts";
 import { outcomeOf } from "../transports/fan-out.ts";
 import type { OwnedList, OwnedRequest, OwningTarget } from "../transports/item-owners.ts";
+import { withAppUris } from "./app-uris.ts";
 import { failedTarget } from "./failed-target.ts";
+import { clientName } from "./names.ts";
 import { checkName, isOmitted } from "./omitted-items.ts";
 
 /** All pages of a list of all targets, as far as a caller may see it. */
@@ -44,14 +46,14 @@ export async function wholeList(
   list: OwnedList,
   { onMessage, onHidden }: ListEvents,
 ): Promise<WholeList | TargetFailure> {
-  const { exchange, access, request, targets, timeouts, failureMode } = owned;
+  const { exchange, backend, access, request, targets } = owned;
   const asked = targets.filter(({ features }) => features.includes(featureLetters[list]));
   const responses = await Promise.all(
     asked.map((each) => {
       const ask = async (own: Message): Promise<Outcome> => {
         const outcome = await outcomeOf(
           (sink) => each.call(own, sink),
-          timeouts.fanOut,
+          backend.timeouts.fanOut,
           (message) => onMessage(each, message),
         );
         return lacksList(outcome) ? emptyList(own, list) : outcome;
@@ -64,7 +66,7 @@ export async function wholeList(
   const add = (owner: OwningTarget, item: ListedItem): void => {
     const { target } = owner;
     if (!isListed(access, exchange, target.name, item)) return;
-    const name = owned.clientName(target, item.kind, item.name);
+    const name = clientName(backend, target, item.kind, item.name);
     const first = found.get(name)?.owner;
     if (isOmitted(owned, target, item, first === owner)) return;
     if (first === undefined) {
@@ -80,14 +82,20 @@ export async function wholeList(
     }
     const isLast = missing.push(each.target.name) === asked.length;
     const named = failedTarget(owned, each.target, listed);
-    if (failureMode === "failClosed" || isLast) return named;
+    if (backend.failureMode === "failClosed" || isLast) return named;
   }
   return { items: [...found.values()], missing };
 }
 
 /** Returns the entries of a list as the client sees them, as JSON text. */
-export function entriesOf({ items, missing }: WholeList) {
-  return { entries: items.map(({ item, name }) => renamedEntry(item, name)), missing };
+export function entriesOf(owned: OwnedRequest, { items, missing }: WholeList) {
+  return { entries: items.map((each) => entryOf(owned, each)), missing };
+}
+
+/** Returns an entry of a list as the client sees it, as JSON text. */
+export function entryOf(owned: OwnedRequest, { owner, item, name }: VisibleItem): string {
+  const text = renamedEntry(item, name);
+  return owned.backend.prefix ? withAppUris(text, owner.target.name) : text;
 }
 
 /** Whether a target has no such list, whatever its capabilities say. */

@@ -24,6 +24,17 @@ export interface RpcError {
   readonly data?: object;
 }
 
+/** The error for a method that does not exist, or that rules hide. */
+export const unknownMethod: RpcError = {
+  code: rpcCode.methodNotFound,
+  message: "Method not found",
+};
+
+/** Returns the id of the response to a message, as JSON text; notifications have an empty id. */
+export function responseId({ id }: { readonly id: string }): string {
+  return id === "" ? "null" : id;
+}
+
 /** Builds an error response. `id` is JSON text (`7`, `"a"`, `null`). `message` is sent to the client: no internals. */
 export function rpcError(id: string, code: number, message: string, data?: object): string {
   const error = JSON.stringify({ code, message, data });

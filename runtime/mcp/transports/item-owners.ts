@@ -17,19 +17,24 @@ export type Owners = ReadonlyMap<string, number>;
 /** The lists of items whose names have no prefix. URIs of resources contain their target. */
 export type OwnedList = "tools" | "prompts";
 
-/** A request for such a list, or for an item of it. */
-export interface OwnedRequest {
-  readonly exchange: Exchange;
+/** The parts of a backend on which its lists depend. */
+export interface ListedBackend {
+  readonly prefix?: boolean;
+  readonly owners?: ItemOwners;
   readonly failureMode: "failClosed" | "failOpen";
   /** Milliseconds. */
   readonly timeouts: { readonly fanOut: number; readonly keepAlive: number };
+}
+
+/** A request for such a list, or for an item of it. */
+export interface OwnedRequest {
+  readonly exchange: Exchange;
+  readonly backend: ListedBackend;
   readonly access: McpAuthorization;
   readonly request: Message;
   readonly isStateless: boolean;
   /** All targets that take part in the session. */
   readonly targets: readonly OwningTarget[];
-  /** Returns the client's name of a target's item. */
-  clientName(target: McpTarget, kind: McpPrimitiveKind, name: string): string;
   /** Forwards the request to the target that owns the item, which is known now, if the rules permit the item. */
   forward(): void;
 }
