@@ -239,10 +239,14 @@ export interface KubernetesBackendContext {
   /** Returns the Services that a selector of the backend matches. */
   readonly services: (selector: ServiceSelector) => readonly ManifestOf<"Service">[];
   /**
-   * Returns a port of a Service in its namespace; `undefined` if there is none (reported). `origin` is that of the
-   * object with `backendRef` and `port`.
+   * Returns a port of a Service in its namespace, the only one by default; `undefined` if there is none (reported).
+   * `places` are the locations of the reference, and of the object with its port.
    */
-  readonly servicePort: (name: string, port: number, origin: Origin) => SelectedPort | undefined;
+  readonly servicePort: (
+    name: string,
+    port: number | undefined,
+    places: { readonly reference: Origin; readonly portOwner: Origin },
+  ) => SelectedPort | undefined;
   /** Returns a ConfigMap of its namespace; its manifest is `undefined` if it is not in the input. */
   readonly configMap: (name: string) => {
     readonly namespace: string;

@@ -10,6 +10,7 @@ import { startGateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { checkManifests } from "./manifests.ts";
+import { modelsRoute } from "./models-route.ts";
 
 /** A provider that answers with the name of the model that it was asked for. */
 async function startProvider() {
@@ -104,14 +105,18 @@ stringData: {Authorization: unused}
 ---
 `;
 
-it("a listener serves the models that attach to it, with their own policies", async () => {
-  const provider = await startProvider();
+/** The mounted Secret `key`. */
+function withKey(key: string) {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "secrets", "key"), { recursive: true });
-  writeFileSync(join(folder, "secrets", "key", "Authorization"), "sk-of-the-gateway\n");
+  writeFileSync(join(folder, "secrets", "key", "Authorization"), `${key}\n`);
+  return { folder, env: { GWC_SECRETS_DIR: join(folder, "secrets") } };
+}
+
+it("a listener serves the models that attach to it, with their own policies", async () => {
+  const provider = await startProvider();
   const { url } = await startGateway({
-    folder,
-    env: { GWC_SECRETS_DIR: join(folder, "secrets") },
+    ...withKey("sk-of-the-gateway"),
     config: [
       gatewayOf(await freePort()),
       secret,
@@ -209,6 +214,39 @@ spec:
   expect(await chat(url, "/red/v1").ask("one")).toBe("one");
   expect(await chat(url, "/blue/v1").names()).toEqual(["two"]);
   await expect(chat(url, "/blue/v1").ask("one")).rejects.toMatchObject({ status: 404 });
+});
+
+it("a GatewayBackend reaches a custom server through a Service, with the policies of the Service", async () => {
+  const provider = await startProvider();
+  const { url } = await startGateway({
+    ...withKey("sk-of-the-service"),
+    config: `${modelsRoute(await freePort())}${house(provider.host)}
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayBackend
+metadata: {name: models}
+spec: {ai: {provider: {custom: {formats: [{type: Completions}], backendRef: {name: house, port: 8000}}}}}
+---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayPolicy
+metadata: {name: key}
+spec:
+  targetRefs: [{group: "", kind: Service, name: house}]
+  backend: {auth: {secretRef: {name: key}}}
+---${secret}`,
+  });
+  expect(await chat(url).ask("tiny")).toBe("tiny");
+  expect(provider.received[0]?.headers.authorization).toBe("Bearer sk-of-the-service");
+});
+
+it("`azure` of a GatewayBackend is a resource of Azure by name", () => {
+  const { programs, diagnostics } = checkManifests(`${modelsRoute(8080)}
+apiVersion: agentgateway.dev/v1alpha1
+kind: AgentgatewayBackend
+metadata: {name: models}
+spec: {ai: {provider: {azure: {resourceName: shop, resourceType: Foundry, projectName: chat, model: gpt-5}}}}
+`);
+  expect(diagnostics).toEqual([]);
+  expect(JSON.stringify(programs)).toContain("https://shop.services.ai.azure.com");
 });
 
 /** The conditions of a model, and whether the others are served. */

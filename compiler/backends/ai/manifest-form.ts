@@ -2,38 +2,51 @@ import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { longText, sectionName } from "../../manifests/field-types.ts";
 import { mergeBackendPolicies } from "../../model/backend-policies.ts";
 import { hostAndPort } from "../../model/host-url.ts";
-import { type Infer, integer, list, object, shortText } from "../../schema/schema.ts";
+import {
+  type Infer,
+  integer,
+  list,
+  object,
+  shortText,
+  type ValueCheck,
+  validated,
+} from "../../schema/schema.ts";
 import type {
   BackendSection,
+  KubernetesBackendContext,
   KubernetesBackendForm,
   KubernetesPoliciesSchema,
+  SelectedPort,
 } from "../backend.ts";
 import type { AiConfig, ProviderConfig, ServerAddress } from "./ai-config.ts";
 import { GROUPS, PATH, PREFIX } from "./provider-fields.ts";
+import { customManifestSchema } from "./providers/custom.ts";
 import { manifestProviders, readManifestOptions } from "./providers/manifest-options.ts";
-import { withoutBrokenModels } from "./refused-models.ts";
+import { UNRESOLVED, withoutBrokenModels } from "./refused-models.ts";
 
 /** Form of `ai` in a GatewayBackend: one provider, or groups of named ones, which policies can target by name. */
 export const kubernetesAi: KubernetesBackendForm<KubernetesAiValue, AiConfig> = {
   field: "ai",
   schema: aiSchema,
-  lower: ({ provider, groups = [] }, { origin }) => {
-    const only = provider && lowerProvider(provider, childOf(origin, "provider"));
+  lower: ({ provider, groups = [] }, context) => {
+    const { origin } = context;
+    const only = provider && lowerProvider(provider, childOf(origin, "provider"), context);
     const named = groups.map(({ providers }, group) =>
-      providers.map((each, index) =>
-        lowerProvider(each, childOf(origin, "groups", group, "providers", index)),
-      ),
+      providers.map((each, index) => {
+        const at = childOf(origin, "groups", group, "providers", index);
+        const { config, service } = lowerProvider(each, at, context);
+        return { config, section: { ...sectionOf(each, at), ...(service && { service }) } };
+      }),
     );
+    const ofService = only?.service && { name: only.config.name, service: only.service };
+    const sections = [
+      ...(ofService === undefined ? [] : [ofService]),
+      ...named.flat().map(({ section }) => section),
+    ];
+    const groupsOf = named.map((group) => group.map(({ config }) => config));
     return {
-      config: { groups: only === undefined ? named : [[only]] },
-      sections: new Map(
-        groups.flatMap(({ providers }, group) =>
-          providers.map((each, index) => {
-            const at = childOf(origin, "groups", group, "providers", index);
-            return [each.name, sectionOf(each, at)] as const;
-          }),
-        ),
-      ),
+      config: { groups: only === undefined ? groupsOf : [[only.config]] },
+      sections: new Map(sections.map((section) => [section.name, section])),
     };
   },
   sectionNames: ({ groups = [] }) =>
@@ -61,14 +74,28 @@ function sectionOf({ name, policies: fields }: NamedProvider, origin: Origin): B
   return { name, ...(fields && { own: { fields, origin: childOf(origin, "policies") } }) };
 }
 
-function lowerProvider(value: Provider | NamedProvider, origin: Origin): ProviderConfig {
+/** A provider, and the Service that it is behind; `undefined` for none. */
+interface LoweredProvider {
+  readonly config: ProviderConfig;
+  readonly service: SelectedPort | undefined;
+}
+
+function lowerProvider(
+  value: Provider | NamedProvider,
+  origin: Origin,
+  context: KubernetesBackendContext,
+): LoweredProvider {
   const options = readManifestOptions(value);
   const { host, port, path, pathPrefix } = value;
-  return {
+  const at = childOf(origin, "custom", "backendRef");
+  const service = serviceOf(value, at, context);
+  const own = serverOf(host, port, childOf(origin, "host"));
+  const address = service === "unknown" ? UNRESOLVED : service && context.address(service, at);
+  const config: ProviderConfig = {
     name: "name" in value ? value.name : options.kind,
     options,
     optionsOrigin: childOf(origin, options.kind),
-    server: serverOf(host, port, childOf(origin, "host")),
+    server: address === undefined ? own : { address, isBaseUrl: false, origin: at },
     port: host === undefined ? port : undefined,
     prefix: pathPrefix,
     path,
@@ -76,6 +103,26 @@ function lowerProvider(value: Provider | NamedProvider, origin: Origin): Provide
     policies: undefined,
     origin,
   };
+  return { config, service: service === "unknown" ? undefined : service };
+}
+
+/** Returns the Service of a custom provider; `undefined` if it names none, "unknown" if it is missing (reported). */
+function serviceOf(
+  value: Provider | NamedProvider,
+  origin: Origin,
+  context: KubernetesBackendContext,
+): SelectedPort | "unknown" | undefined {
+  const custom: unknown = Reflect.get(value, "custom");
+  if (custom === undefined) return undefined;
+  const { backendRef } = validated(customManifestSchema, custom);
+  if (backendRef === undefined) return undefined;
+  const { group = "", kind = "Service", name, port } = backendRef;
+  const places = { reference: origin, portOwner: origin };
+  if (group === "" && kind === "Service")
+    return context.servicePort(name, port, places) ?? "unknown";
+  const params = { what: `a provider of the kind ${kind}`, field: '"backendRef"' };
+  context.diagnostics.report("not-built-yet", childOf(origin, "kind"), params);
+  return "unknown";
 }
 
 /**
@@ -99,11 +146,24 @@ const serverFields = {
   pathPrefix: longText(PREFIX),
 };
 
+/** Rule that a provider has one server. */
+const oneServer: ValueCheck = {
+  message: '"custom.backendRef" excludes "host" and "port"',
+  field: "custom",
+  holds: ({ host, port, custom }) =>
+    (host === undefined && port === undefined) || !isBehindService(custom),
+  cel: "(!has(self.host) && !has(self.port)) || !has(self.custom) || !has(self.custom.backendRef)",
+};
+
+function isBehindService(custom: unknown): boolean {
+  return typeof custom === "object" && custom !== null && Object.hasOwn(custom, "backendRef");
+}
+
 function aiSchema(policies: KubernetesPoliciesSchema) {
   const { fields: options, names } = manifestProviders();
   const provider = object(
     { ...options, ...serverFields },
-    { exactlyOneOf: names, description: "The only provider." },
+    { exactlyOneOf: names, checks: [oneServer], description: "The only provider." },
   );
   const named = object(
     {
@@ -112,7 +172,7 @@ function aiSchema(policies: KubernetesPoliciesSchema) {
       ...options,
       ...serverFields,
     },
-    { required: ["name"], exactlyOneOf: names },
+    { required: ["name"], exactlyOneOf: names, checks: [oneServer] },
   );
   const group = object(
     {

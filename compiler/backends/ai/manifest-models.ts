@@ -1,4 +1,3 @@
-import { backendReference } from "../../manifests/field-types.ts";
 import type { ModelSpec } from "../../manifests/manifests.ts";
 import type { ModelFields } from "../../manifests/model.ts";
 import { isThisMachine } from "../../model/own-ports.ts";
@@ -14,7 +13,7 @@ import { MODEL_PATTERN } from "./model-pattern.ts";
 import { PROVIDER_WORD } from "./provider-fields.ts";
 import { azureSettings } from "./providers/azureopenai.ts";
 import { bedrockSettings } from "./providers/bedrock.ts";
-import { serverFormats } from "./providers/custom.ts";
+import { customService, serverFormats } from "./providers/custom.ts";
 import { optionsOfModel, type ProviderKind, type ProviderOptions } from "./providers/index.ts";
 import { isPreset, presets } from "./providers/presets.ts";
 import { vertexSettings } from "./providers/vertexai.ts";
@@ -57,7 +56,7 @@ const settings = {
   custom: object(
     {
       formats: serverFormats(),
-      backendRef: backendReference("Service of the server, instead of `baseURL`."),
+      backendRef: customService("Service of the server, instead of `baseURL`."),
     },
     {
       required: ["formats"],

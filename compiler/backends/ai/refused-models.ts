@@ -1,6 +1,9 @@
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";
 
+/** Address of a server that is unknown, which no name server knows either. */
+export const UNRESOLVED = "unresolved.invalid:80";
+
 /** Returns models by name with those refused that have mistakes; the same configuration if there are none. */
 export function withoutBrokenModels(
   config: AiConfig,
@@ -34,7 +37,7 @@ export function refusedProvider(name: string, origin: Origin): ProviderConfig {
     name,
     options: { kind: "custom", value: { formats: [{ type: "completions" }] } },
     optionsOrigin: origin,
-    server: { address: "unresolved.invalid:80", isBaseUrl: false, origin },
+    server: { address: UNRESOLVED, isBaseUrl: false, origin },
     ...{ port: undefined, prefix: undefined, path: undefined, tokenize: undefined },
     policies: undefined,
     origin,

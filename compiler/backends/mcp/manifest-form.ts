@@ -145,7 +145,8 @@ function lowerTarget(
   if (server === undefined) return selectedTargets(name, selector, origin, context);
   const { backendRef, port, path, protocol, era = "Auto", policies: fields } = server;
   const at = childOf(origin, "static");
-  const service = backendRef && context.servicePort(backendRef.name, port, at);
+  const places = { reference: childOf(at, "backendRef"), portOwner: at };
+  const service = backendRef && context.servicePort(backendRef.name, port, places);
   if (backendRef !== undefined && service === undefined) return [];
   const address = service ? context.address(service, at) : `${server.host}:${port}`;
   const kind = protocol === "SSE" ? "sse" : "streamable";

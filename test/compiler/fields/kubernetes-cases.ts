@@ -22,6 +22,9 @@ const lambda = { mcp: { targets: [{ name: "one", static: amazon }] } };
 const selected = { mcp: { targets: [{ name: "one", selector: { services: {} } }] } };
 const openai = { ai: { provider: { openai: {} } } };
 const claude = { ai: { provider: { anthropic: {} } } };
+const house = {
+  ai: { provider: { custom: { formats: [{ type: "Completions" }], backendRef: service } } },
+};
 const groups = { ai: { groups: [{ providers: [{ name: "aa", openai: {} }] }] } };
 const two = {
   ai: {
@@ -211,6 +214,7 @@ export const seeds: readonly object[] = [
   behind(selected),
   behind(openai),
   behind(claude),
+  behind(house),
   behind(groups),
   behind(two),
   behind(claudes),
@@ -550,6 +554,7 @@ export const known: KnownValues = {
   "match.model": ["aa", "bb"],
   "ai.routes.*": ["Completions", "Messages"],
   "modelAliases.*": ["m", "n"],
+  custom: [{ formats: [{ type: "Completions" }], backendRef: service }],
   azureopenai: [{ endpoint: "a.test", deploymentName: "d", apiVersion: "v1" }],
   llmProvider2: [{ endpoint: "a.test", deploymentName: "d", apiVersion: "v1" }],
   apiVersion: ["preview", "2024-10-21"],

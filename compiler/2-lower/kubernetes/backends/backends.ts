@@ -210,16 +210,11 @@ function backendContext(
           : inventory.all("Service");
       return found.filter((each) => selects(services, each.labels) && isInside(each));
     },
-    servicePort: (name, wanted, at) => {
-      const to = { group: "", kind: "Service", name, port: wanted };
-      const use = {
-        to,
-        from: manifest,
-        origin: childOf(at, "backendRef"),
-        kinds: ["Service"] as const,
-      };
-      const service = follow(use, context);
-      const port = service && portOf(service, wanted, at, context);
+    servicePort: (name, wanted, { reference, portOwner }) => {
+      const to = { group: "", kind: "Service", name };
+      const kinds = ["Service"] as const;
+      const service = follow({ to, from: manifest, origin: reference, kinds }, context);
+      const port = service && portOf(service, wanted, portOwner, context);
       return service && port && { service, port };
     },
     configMap: (name) => ({

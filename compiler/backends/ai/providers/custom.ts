@@ -1,5 +1,6 @@
+import { backendReferenceFields } from "../../../manifests/field-types.ts";
 import { PATH_FORM } from "../../../schema/path-form.ts";
-import { choice, type Infer, list, object, shortText } from "../../../schema/schema.ts";
+import { choice, type Infer, list, object, shortText, validated } from "../../../schema/schema.ts";
 import { ANTHROPIC_VERSION } from "./anthropic-version.ts";
 import { CHAT_APIS, type ChatApi, chatEndpoint } from "./openai-apis.ts";
 import {
@@ -43,20 +44,33 @@ export function serverFormats() {
   );
 }
 
+const fields = {
+  model: modelField,
+  formats: serverFormats(),
+  providerOverride: shortText("Name of the provider in logs, metrics and `modelCatalog`.", {
+    pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+    form: 'letters, digits, ".", "_" and "-"',
+  }),
+};
+
+const rest = {
+  required: ["formats"],
+  description: "A server that has APIs of OpenAI or Anthropic, at an address of one's own.",
+} as const;
+
 /** Schema of a server with APIs of OpenAI or Anthropic. */
-export const customSchema = object(
-  {
-    model: modelField,
-    formats: serverFormats(),
-    providerOverride: shortText("Name of the provider in logs, metrics and `modelCatalog`.", {
-      pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
-      form: 'letters, digits, ".", "_" and "-"',
-    }),
-  },
-  {
-    required: ["formats"],
-    description: "A server that has APIs of OpenAI or Anthropic, at an address of one's own.",
-  },
+export const customSchema = object(fields, rest);
+
+/** Returns the schema of the Service of such a server. */
+export function customService(description: string) {
+  const { namespace: _, ...reference } = backendReferenceFields;
+  return object(reference, { required: ["name"], description });
+}
+
+/** Schema of such a server in manifests. */
+export const customManifestSchema = object(
+  { ...fields, backendRef: customService("Service of the server, instead of `host`.") },
+  rest,
 );
 
 /** Options of a server: as configured, or of a known one. */
@@ -72,6 +86,13 @@ export const custom: LlmProvider<"custom", CustomOptions> = {
   system: "custom",
   ownSystem: ({ preset, providerOverride }) => providerOverride ?? preset,
   schema: customSchema,
+  kubernetes: {
+    schema: customManifestSchema,
+    lower: (value) => {
+      const { backendRef: _, ...options } = validated(customManifestSchema, value);
+      return options;
+    },
+  },
   ofModel: ({ model }) => ({ formats: [], ...(model !== undefined && { model }) }),
   url: ({ preset }) => (preset === undefined ? undefined : new URL(presets[preset].url).origin),
   basePath: baseOf,

@@ -14,7 +14,11 @@ export function manifestProviders(): {
     `llmProvider${index + 1}`,
     { ...schema, aliasOf: kind },
   ]);
-  const all = [...fields, ...neutral];
+  const others: readonly (readonly [string, Schema])[] = [
+    ["azure", { ...schemaOf("azureopenai"), aliasOf: "azureopenai" }],
+    ["custom", schemaOf("custom")],
+  ];
+  const all = [...fields, ...neutral, ...others];
   return { fields: Object.fromEntries(all), names: all.map(([name]) => name) };
 }
 
