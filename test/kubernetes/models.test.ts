@@ -57,8 +57,9 @@ ${spec}
 `;
 }
 
-function chat(url: string, path = "/v1") {
-  const client = new OpenAI({ apiKey: "client", baseURL: `${url}${path}`, maxRetries: 0 });
+function chat(url: string, path = "/v1", defaultHeaders: Record<string, string> = {}) {
+  const settings = { apiKey: "client", maxRetries: 0, defaultHeaders };
+  const client = new OpenAI({ ...settings, baseURL: `${url}${path}` });
   return {
     ask: async (name: string, tokens?: number) => {
       const messages = [{ role: "user" as const, content: "Hello" }];
@@ -153,6 +154,31 @@ ${custom("house")}
   expect(provider.received.at(-1)?.headers).not.toHaveProperty("x-team");
   expect(await names()).toEqual(["best"]);
   await expect(ask("small")).rejects.toMatchObject({ status: 404 });
+});
+
+it("rules of a model decide who may use it and who sees it in the list", async () => {
+  const provider = await startProvider();
+  const { url } = await startGateway({
+    config: [
+      gatewayOf(await freePort()),
+      house(provider.host),
+      model(
+        "secret",
+        `${custom("house")}
+  policies: {authorization: {policy: {matchExpressions: ['request.headers["x-team"] == "red"']}}}`,
+      ),
+      model("open", custom("house")),
+      model("mixed", "  virtualModel: {weighted: {targets: [{modelRef: {name: secret}}]}}"),
+    ].join(""),
+  });
+  const red = chat(url, "/v1", { "x-team": "red" });
+  expect(await red.ask("secret")).toBe("secret");
+  expect(await red.ask("mixed")).toBe("secret");
+  expect(await red.names()).toEqual(["mixed", "open", "secret"]);
+  const others = chat(url);
+  await expect(others.ask("secret")).rejects.toMatchObject({ status: 403 });
+  await expect(others.ask("mixed")).rejects.toMatchObject({ status: 403 });
+  expect(await others.names()).toEqual(["mixed", "open"]);
 });
 
 it("a virtual model fails over to the model of the next priority while the first is evicted", async () => {

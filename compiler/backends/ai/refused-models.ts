@@ -10,19 +10,23 @@ export function withoutBrokenModels(
   isBroken: (origin: Origin) => boolean,
   place: Origin,
 ): AiConfig {
-  const { models, virtualModels = [] } = config;
+  const { models, virtualModels = [], conditions } = config;
   if (models === undefined) return config;
   const broken = virtualModels.filter(({ origin }) => isBroken(origin));
-  const groups = config.groups.map((group, index) =>
-    group.some(({ origin }) => isBroken(origin))
-      ? [refusedProvider(models[index] ?? "", place)]
-      : group,
+  const closed = new Set(
+    config.groups.filter((group) => group.some(({ origin }) => isBroken(origin))),
   );
-  if (broken.length === 0 && groups.every((group, index) => group === config.groups[index]))
-    return config;
+  if (broken.length + closed.size === 0) return config;
+  const groups = config.groups.map((group, index) =>
+    closed.has(group) ? [refusedProvider(models[index] ?? "", place)] : group,
+  );
+  const left = conditions?.map((each, index) =>
+    config.groups.some((group, at) => at === index && closed.has(group)) ? undefined : each,
+  );
   return {
     ...config,
     models: [...models, ...broken.map(({ name }) => name)],
+    ...(left && { conditions: left }),
     groups: [...groups, ...broken.map(({ name }) => [refusedProvider(name, place)])],
     virtualModels: virtualModels.filter((each) => !broken.includes(each)),
   };

@@ -2,6 +2,7 @@ import { promptGuard } from "../../../backends/ai/guard-manifest-form.ts";
 import { modelFields } from "../../../backends/ai/manifest-models.ts";
 import { llmFields } from "../../../backends/ai/manifest-policies.ts";
 import { kubernetesHeaderChangesSchema } from "../../../backends/parts/header-changes.ts";
+import { kubernetesRulesSchema } from "../../../backends/parts/rules.ts";
 import { gatewayModelSchema } from "../../../manifests/model.ts";
 import { object, unsupportedBut } from "../../../schema/schema.ts";
 import { clientServerFields, simpleBackend, simpleFields } from "./connection.ts";
@@ -14,10 +15,11 @@ export function modelResourceSchema() {
       "changes to requests after their translation",
       "write `transformations`, which change requests before they are translated",
     ),
-    authorization: unsupportedBut(
-      "rules of one model",
-      "serve the model at an HTTPRoute of its own, and write the rules in a GatewayPolicy for that route",
-    ),
+    authorization: {
+      ...kubernetesRulesSchema,
+      description:
+        "Rules of who may use this model, in addition to the rules of the route. The list of models contains only those that the caller may use.",
+    },
     auth: simpleFields.auth,
     health: clientServerFields.health,
     tls: simpleFields.tls,

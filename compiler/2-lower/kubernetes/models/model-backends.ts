@@ -1,12 +1,14 @@
 import type { ProviderConfig, VirtualModelConfig } from "../../../backends/ai/ai-config.ts";
 import { type ServedModel, servedModels } from "../../../backends/ai/front-door.ts";
 import { customOf, providerOfModel } from "../../../backends/ai/manifest-models.ts";
+import type { ModelConditions } from "../../../backends/ai/model-conditions.ts";
 import { refusedProvider } from "../../../backends/ai/refused-models.ts";
 import type { BackendSection } from "../../../backends/backend.ts";
 import {
   kubernetesHeaderChangesSchema,
   readKubernetesHeaderChanges,
 } from "../../../backends/parts/header-changes.ts";
+import { kubernetesRulesSchema, lowerKubernetesRules } from "../../../backends/parts/rules.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { BackendPolicies } from "../../../model/backend-policies.ts";
 import { validated } from "../../../schema/schema.ts";
@@ -85,7 +87,10 @@ function readModel(
   };
   const service = ofService && { service: ofService.selected };
   return {
-    served: { name, isInternal: spec.visibility === "Internal", provider },
+    served: {
+      ...{ name, isInternal: spec.visibility === "Internal", provider },
+      conditions: conditionsOf(model),
+    },
     part: { name, manifest: model, ...service },
   };
 }
@@ -110,6 +115,16 @@ function serviceOf(model: ModelManifest, context: PolicyContext) {
 }
 
 const SERVER_KINDS = ["Service", "InferencePool"] as const;
+
+/** Returns the rules of who may use a model; `undefined` for everybody. */
+function conditionsOf({ spec, origin }: ModelManifest): ModelConditions | undefined {
+  const rules = spec?.policies?.authorization;
+  if (rules === undefined) return undefined;
+  const place = childOf(origin, "spec", "policies");
+  const value = validated(kubernetesRulesSchema, rules);
+  const lowered = lowerKubernetesRules(value, childOf(place, "authorization"));
+  return { matches: [], rules: lowered, origin: place };
+}
 
 function headersOf({
   spec,

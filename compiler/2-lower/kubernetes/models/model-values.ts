@@ -6,11 +6,11 @@ import type { FieldValue } from "../policies/merge.ts";
 /** Policies of a model that are policies of LLM requests in a GatewayPolicy. */
 const OF_REQUESTS: ReadonlySet<string> = new Set(["promptGuard", "transformations"]);
 
-/** Returns the policies of a model as values of a GatewayPolicy's `backend`; headers are not among these. */
+/** Returns the policies of a model as values of a GatewayPolicy's `backend`; headers and rules are not among these. */
 export function modelValues(model: ManifestOf<"GatewayModel">): readonly FieldValue[] {
   const origin = childOf(model.origin, "spec", "policies");
   const at = { level: "partOwn", source: model, origin } as const;
-  const { headers: _, ...fields } = model.spec?.policies ?? {};
+  const { headers: _, authorization: __, ...fields } = model.spec?.policies ?? {};
   return fieldValues("backend", fields, at).map((value) => {
     const name = value.field.replace("backend.", "");
     return OF_REQUESTS.has(name) ? { ...value, field: `backend.ai.${name}` } : value;
