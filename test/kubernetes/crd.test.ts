@@ -69,6 +69,37 @@ it.each(schemas)("the definition of $kind has its rules as CEL", ({ kind, schema
   expect(rules).toContain(expected);
 });
 
+/** Half of the limit of API servers: the cost of a rule is about half of its characters. */
+const MAX_COST = 100_000_000;
+
+it.each(schemas)(
+  "the rules of the definition of $kind are cheap enough for API servers",
+  ({ schema }) => {
+    const costOf = (part: Record<string, unknown>, places: number): number => {
+      if (Object.keys(part).length === 0) return 0;
+      const validations = (part["x-kubernetes-validations"] ?? []) as { rule: string }[];
+      const own = validations.reduce((sum, { rule }) => sum + rule.length * places, 0);
+      const below = Object.values(
+        (part.properties ?? {}) as Record<string, Record<string, unknown>>,
+      );
+      const {
+        items,
+        additionalProperties: entries,
+        maxItems = 1_000,
+        maxProperties = 1_000,
+      } = part;
+      const inList = typeof items === "object" && items !== null ? { ...items } : {};
+      const inMap = typeof entries === "object" && entries !== null ? { ...entries } : {};
+      return (
+        below.reduce((sum, each) => sum + costOf(each, places), own) +
+        costOf(inList, places * Number(maxItems)) +
+        costOf(inMap, places * Number(maxProperties))
+      );
+    };
+    expect(costOf({ ...schema }, 1)).toBeLessThan(MAX_COST);
+  },
+);
+
 it("the schema of a kind is good for editors: unknown fields are mistakes", () => {
   const { $schema: _, ...shape } = kindSchema("HTTPRoute") ?? {};
   const validate = new Ajv({ strict: false, allErrors: true }).compile(shape);

@@ -156,16 +156,25 @@ const LAYER: SchemaForm = { isClosed: false, hasDefaults: false };
 const LAYERED: ReadonlySet<ManifestKind> = new Set(["GatewayParameters"]);
 
 /**
- * Returns a structural schema: types everywhere, and no types inside conditions. For editors, unknown fields are
- * mistakes.
+ * Maximum number of places in one object that a CEL rule may apply to. API servers add up the cost of all rules for the
+ * largest possible object, and refuse a definition that exceeds their limit. gwc itself checks all places.
  */
-function structural(schema: Schema, form: SchemaForm): JsonSchema {
+const MAX_PLACES = 4_096;
+/** Assumed length of lists and maps without a maximum. */
+const MANY = 1_000;
+
+/**
+ * Returns a structural schema: types everywhere, and no types inside conditions. For editors, unknown fields are
+ * mistakes. `places` is the number of times that it can occur in one object.
+ */
+function structural(schema: Schema, form: SchemaForm, places = 1): JsonSchema {
   const { isClosed, hasDefaults } = form;
   const { type, properties, additionalProperties, items } = schema;
   const types = [type ?? []].flat();
   const own = Object.entries(properties ?? {}).filter(([, each]) => each.aliasOf === undefined);
   const isOpen = properties === undefined || additionalProperties === true;
   const isMap = typeof additionalProperties === "object";
+  const entries = (isMap ? schema.maxProperties : schema.maxItems) ?? MANY;
   return {
     ...(schema.isQuantity === true
       ? { "x-kubernetes-int-or-string": true, pattern: QUANTITY }
@@ -183,20 +192,25 @@ function structural(schema: Schema, form: SchemaForm): JsonSchema {
           properties: Object.fromEntries(
             own.map(([name, each]) => [
               name,
-              { ...structural(each, form), ...(hasDefaults ? defaultOf(name, schema) : {}) },
+              {
+                ...structural(each, form, places),
+                ...(hasDefaults ? defaultOf(name, schema) : {}),
+              },
             ]),
           ),
         }),
-    ...(isMap ? { additionalProperties: structural(additionalProperties, form) } : {}),
+    ...(isMap
+      ? { additionalProperties: structural(additionalProperties, form, places * entries) }
+      : {}),
     ...(isClosed && !isOpen && !isMap && types[0] === "object"
       ? { additionalProperties: false }
       : {}),
-    ...(items === undefined ? {} : { items: structural(items, form) }),
+    ...(items === undefined ? {} : { items: structural(items, form, places * entries) }),
     ...(items === undefined || isClosed ? {} : listType(schema)),
     ...(!isClosed && isOpen && !isMap && (types.length === 0 || types[0] === "object")
       ? { "x-kubernetes-preserve-unknown-fields": true }
       : {}),
-    ...rules(schema),
+    ...(places <= MAX_PLACES ? rules(schema) : {}),
   };
 }
 
