@@ -181,6 +181,31 @@ it("rules of a model decide who may use it and who sees it in the list", async (
   expect(await others.names()).toEqual(["mixed", "open"]);
 });
 
+it("a failover skips the models whose rules deny a request", async () => {
+  const provider = await startProvider();
+  const red = `policies: {authorization: {policy: {matchExpressions: ['request.headers["x-team"] == "red"']}}}`;
+  const failover = (name: string, ...targets: readonly string[]): string =>
+    model(
+      name,
+      `  virtualModel:
+    failover:
+      targets: [${targets.map((each, priority) => `{modelRef: {name: ${each}}, priority: ${priority}}`).join(", ")}]`,
+    );
+  const { url } = await startGateway({
+    config: [
+      gatewayOf(await freePort()),
+      house(provider.host),
+      model("secret", `${custom("house")}\n  ${red}`),
+      model("open", custom("house")),
+      failover("best", "secret", "open"),
+      failover("closed", "secret"),
+    ].join(""),
+  });
+  expect(await chat(url, "/v1", { "x-team": "red" }).ask("best")).toBe("secret");
+  expect(await chat(url).ask("best")).toBe("open");
+  await expect(chat(url).ask("closed")).rejects.toMatchObject({ status: 403 });
+});
+
 it("a virtual model fails over to the model of the next priority while the first is evicted", async () => {
   const provider = await startProvider();
   const down = await startScripted((response) => {

@@ -164,7 +164,7 @@ function resolved(
   return { ...known, routing: { kind: "conditional", targets: conditional } };
 }
 
-/** Reports targets of a failover that have conditions: which of them are tried would depend on the request. */
+/** Reports targets of a failover with entries that headers choose: which are tried would depend on the request. */
 function reportConditions(
   { routing }: VirtualModelConfig,
   { models = [], conditions = [] }: AiConfig,
@@ -173,7 +173,9 @@ function reportConditions(
   if (routing.kind !== "failover") return;
   for (const { model, origin } of routing.tiers.flat()) {
     const name = models[groupOf(model, models)];
-    if (models.some((each, group) => each === name && conditions[group] !== undefined))
+    const entries = models.flatMap((each, group) => (each === name ? [conditions[group]] : []));
+    const hasMatches = entries.some((each) => each !== undefined && each.matches.length > 0);
+    if (hasMatches || (entries.length > 1 && entries.some((each) => each !== undefined)))
       diagnostics.report("failover-of-conditions", origin, { model });
   }
 }

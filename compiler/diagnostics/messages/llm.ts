@@ -294,12 +294,11 @@ export const llmMessages = {
   }),
   "failover-of-conditions": message<{ model: string }>({
     severity: "error",
-    text: ({ model }) =>
-      `"${model}" has "matches" or "authorization", which failover cannot evaluate`,
+    text: ({ model }) => `"${model}" has "matches", which failover cannot evaluate`,
     hint: () => "use `weighted` or `conditional`, or a model of another name without them",
     explanation:
-      "A failover orders servers before a request is known. The conditions of its models would decide on the servers of " +
-      "each request.",
+      "A failover knows the servers of its models before a request. Of entries with `matches`, the request would decide. " +
+      "Rules (`authorization`) of a single entry are evaluated: models that they deny are skipped.",
   }),
   "early-virtual-target": message<{ model: string }>({
     severity: "error",

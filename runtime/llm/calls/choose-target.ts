@@ -9,12 +9,12 @@ export function oneTarget<Target extends AnyTarget>(target: Target): TargetChoic
 
 /**
  * Chooses among groups of providers. Providers of a group share the requests by health; a later group is used if no earlier
- * one has a healthy provider. Each provider is tried at most once per request.
+ * one has a healthy provider. Each provider is tried at most once per request. `budget` bounds the retries.
  */
 export function inGroups<Target extends AnyTarget>(
   groups: readonly (readonly Target[])[],
+  budget: RetryBudget = new RetryBudget(),
 ): TargetChoice<Target> {
-  const budget = new RetryBudget();
   return () => inTurn(groups, budget);
 }
 

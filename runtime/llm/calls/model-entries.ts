@@ -30,8 +30,17 @@ export function byEntry(entries: readonly ModelEntry[]): ConditionalChoice {
       denied ??= verdict;
     }
     if (denied === undefined) return undefined;
-    logFields(request.record).set("rule", denied.rule);
-    const message = `the model "${model}" is not open to this caller`;
-    throw new LlmRefusal({ kind: "permission", message, field: "model" });
+    throw notOpen(request, model, denied);
   };
+}
+
+/** Returns the refusal of a model that rules deny, and logs the rule. */
+export function notOpen(
+  { record }: Exchange,
+  model: string | undefined,
+  { rule }: RuleVerdict,
+): LlmRefusal {
+  logFields(record).set("rule", rule);
+  const message = `the model "${model}" is not open to this caller`;
+  return new LlmRefusal({ kind: "permission", message, field: "model" });
 }

@@ -39,6 +39,17 @@ export class ServedModels {
     return this.#targetsOf(group).map((target) => requesting(model, target));
   }
 
+  /** Returns the targets of a group for a failover, each with the rules of who may use it. */
+  ruledTargets(model: string, group: number): readonly Printable[] {
+    const { authorize } = this.#functions.conditions(group);
+    return this.targets(model, group).map((target) => ({ authorize, target }));
+  }
+
+  /** Whether a group has rules of who may use it. */
+  isRuled(group: number): boolean {
+    return this.#node.conditions[group] !== undefined;
+  }
+
   #choiceOf(served: string | undefined, made: (target: Code) => Code): ModelChoice | undefined {
     const { served: all = [], conditions } = this.#node;
     const entries = all.flatMap((model, group) => {
@@ -73,6 +84,16 @@ export function virtualChoices(
 ): readonly ModelChoice[] {
   return virtual.flatMap((each): readonly ModelChoice[] => {
     const { name: model, routing } = each;
+    if (
+      routing.kind === "failover" &&
+      routing.tiers.flat().some(({ group }) => models.isRuled(group))
+    ) {
+      const tiers = routing.tiers
+        .map((tier) => tier.flatMap((target) => models.ruledTargets(target.model, target.group)))
+        .filter((group) => group.length > 0);
+      const targets = code`${imported(`${CALLS}/allowed-groups`, "inAllowedGroups")}(${literal(tiers)})`;
+      return tiers.length === 0 ? [] : [{ model, targets, isConditional: true }];
+    }
     if (routing.kind === "failover") {
       const groups = routing.tiers
         .map((tier) => tier.flatMap((target) => models.targets(target.model, target.group)))
