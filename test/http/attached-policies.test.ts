@@ -215,3 +215,27 @@ it("gwc explain route shows every place of its rules", async () => {
   const { stdout } = await gwc(["explain", "route", "one"], { cwd: folder });
   expect(stdout).toMatch(/by its target[\s\S]*"\/a"[\s\S]*on the route[\s\S]*"\/b"/);
 });
+
+it("a policy can target one rule of the routes with a name, and logs show it", async () => {
+  const [port] = await freePorts(1);
+  const host = new URL(echo.url).host;
+  const rule = (ruleName: string) => ({
+    ...{ name: "shop", ruleName, backends: [{ host }] },
+    matches: [{ path: { pathPrefix: `/${ruleName}` } }],
+  });
+  const shop = await startGateway({
+    config: JSON.stringify({
+      gateways: { default: { port } },
+      routes: [rule("cart"), rule("stock")],
+      policies: [
+        { target: { route: { name: "shop" } }, policy: header("by", "route") },
+        { target: { route: { name: "shop", ruleName: "stock" } }, policy: header("by", "rule") },
+      ],
+    }),
+  });
+  const by = async (path: string) =>
+    JSON.parse((await send(`${shop.url}${path}`, "GET")).body).headers.by;
+  expect(await by("/cart")).toBe("route");
+  expect(await by("/stock")).toBe("rule");
+  await shop.seen(/route=shop\/stock /);
+});

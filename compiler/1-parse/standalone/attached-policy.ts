@@ -59,7 +59,9 @@ export function attachedPolicySchema() {
           route: object(
             {
               ...resourceName("The route's name."),
-              ruleName: unsupported("rule names"),
+              ruleName: shortText(
+                "Only the routes with this `ruleName`; all with the name by default.",
+              ),
               kind: unsupported("kinds of routes"),
             },
             { required: ["name"], description: "Routes with this name." },

@@ -17,6 +17,11 @@ import { routePoliciesSchema } from "./policies.ts";
 /** Schema of the name of a route. */
 export const nameOfRoute = shortText("Name in logs, metrics and generated code.");
 
+/** Schema of the name of a rule of a route. */
+export const ruleNameOfRoute = shortText(
+  "Name of this part of a route, if several entries have the same `name`: logs and metrics show `NAME/RULE`, and `policies` can target it.",
+);
+
 /** Type of a valid request route. */
 export type RouteValue = Infer<ReturnType<typeof routeSchema>>;
 
@@ -30,7 +35,7 @@ export function routeFields() {
   return {
     name: nameOfRoute,
     namespace: unsupported("route namespaces"),
-    ruleName: unsupported("rule names"),
+    ruleName: ruleNameOfRoute,
     hostnames: list(
       { ...hostname, maxLength: 256 },
       {

@@ -15,7 +15,7 @@ import {
 } from "../../schema/schema.ts";
 import { OWN_CONNECTION } from "./backend-policies.ts";
 import type { RoutePolicies } from "./policies.ts";
-import { nameOfRoute } from "./route.ts";
+import { nameOfRoute, ruleNameOfRoute } from "./route.ts";
 
 /** Type of a valid connection route. */
 export type TcpRouteValue = Infer<ReturnType<typeof fileTcpRouteSchema<RoutePolicies>>>;
@@ -30,7 +30,7 @@ export function tcpRouteFields<Policies>(requestPolicies: Schema<Policies>) {
   return {
     name: nameOfRoute,
     namespace: unsupported("route namespaces"),
-    ruleName: unsupported("rule names"),
+    ruleName: ruleNameOfRoute,
     hostnames: list(
       shortText("A server name, exact or with `*` as its first label.", { format: "hostname" }),
       {

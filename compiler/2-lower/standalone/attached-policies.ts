@@ -20,7 +20,13 @@ import { suggest } from "../../diagnostics/suggestion.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-policies.ts";
 import type { Traffic } from "../../model/traffic.ts";
 import { type PolicyConfig, policyOf } from "../../policies/index.ts";
-import type { Attached, NamedListener, PoliciesByTarget, RoutePlacement } from "./attached.ts";
+import {
+  type Attached,
+  fullName,
+  type NamedListener,
+  type PoliciesByTarget,
+  type RoutePlacement,
+} from "./attached.ts";
 import { attachmentsTo } from "./attachments.ts";
 import { mergePolicies } from "./route-groups.ts";
 import { readPolicies } from "./route-parts.ts";
@@ -49,7 +55,7 @@ export interface PolicyTargets {
 
 /**
  * A policy of the file with its target: one listener, those of a port or of one of the `gateways`, all listeners, or the
- * routes with a name.
+ * routes with a name, or with a name of their rule, too.
  */
 interface AttachedPolicy extends Attached {
   readonly phase: "route" | "gateway";
@@ -60,7 +66,7 @@ interface AttachedPolicy extends Attached {
         readonly name?: string;
         readonly port?: number;
       }
-    | { readonly kind: "route"; readonly name: string };
+    | { readonly kind: "route"; readonly name: string; readonly ruleName?: string };
   readonly origin: Origin;
 }
 
@@ -94,10 +100,14 @@ export class AttachedPolicies implements PoliciesByTarget {
     return this.#ofListener(listener, "gateway").policies;
   }
 
-  onRoute(name: string | undefined): Attached {
-    return joined(
-      this.#all.filter(({ target }) => target.kind === "route" && target.name === name),
+  onRoute(name: string | undefined, ruleName?: string): Attached {
+    const found = this.#all.filter(
+      ({ target }) =>
+        target.kind === "route" &&
+        target.name === name &&
+        (target.ruleName ?? ruleName) === ruleName,
     );
+    return joined(found.toSorted((a, b) => precision(a) - precision(b)));
   }
 
   /** Reports targets that do not exist, whose policies would have no effect. */
@@ -105,14 +115,12 @@ export class AttachedPolicies implements PoliciesByTarget {
     for (const { target, origin } of this.#all) {
       const at = childOf(origin, "target");
       if (target.kind === "route") {
-        if (routes.includes(target.name)) continue;
-        missing(
-          `route "${target.name}"`,
-          childOf(at, "route", "name"),
-          routes,
-          target.name,
-          diagnostics,
-        );
+        const name = fullName(target) ?? "";
+        const isOf = (route: string): boolean =>
+          route === name || (target.ruleName === undefined && route.startsWith(`${name}/`));
+        if (routes.some(isOf)) continue;
+        const place = childOf(at, "route", target.ruleName === undefined ? "name" : "ruleName");
+        missing(`route "${name}"`, place, routes, name, diagnostics);
         continue;
       }
       if (listeners.some((listener) => isAbout(target, listener))) continue;
@@ -197,7 +205,7 @@ export function over(general: Attached, specific: Attached): Attached {
 }
 
 function precision({ target }: AttachedPolicy): number {
-  if (target.kind === "route") return 0;
+  if (target.kind === "route") return target.ruleName === undefined ? 0 : 1;
   if (target.name !== undefined) return 2;
   return target.port !== undefined || target.gateway !== undefined ? 1 : 0;
 }
@@ -251,7 +259,8 @@ function readAttached(
       diagnostics.report("misplaced-field", childOf(origin, "phase"), params);
     }
     checkName("namespace", route.namespace, [], childOf(at, "route", "namespace"), diagnostics);
-    const ofName = { kind: "route", name: route.name } as const;
+    const { name, ruleName } = route;
+    const ofName = { kind: "route", name, ...(ruleName !== undefined && { ruleName }) } as const;
     return { phase, target: ofName, policies, backendPolicies, origin };
   }
   const { gatewayName, gatewayNamespace, listenerName, port } = gateway ?? {};

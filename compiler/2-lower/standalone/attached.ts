@@ -16,6 +16,17 @@ export interface RoutePlacement extends Attached {
   readonly isPassedOn: boolean;
 }
 
+/** Returns the name of a route in logs: with that of its rule, if it has one. */
+export function fullName({
+  name,
+  ruleName,
+}: {
+  readonly name?: string | undefined;
+  readonly ruleName?: string | undefined;
+}): string | undefined {
+  return name === undefined || ruleName === undefined ? (name ?? ruleName) : `${name}/${ruleName}`;
+}
+
 /** A listener, as far as targets identify it. */
 export type NamedListener = Pick<ListenerResource, "key" | "name" | "port">;
 
@@ -27,6 +38,6 @@ export interface PoliciesByTarget {
   onRoutes(listener: NamedListener): Attached;
   /** Returns the policies that run before a route is chosen. */
   before(listener: NamedListener): readonly PolicyConfig[];
-  /** Returns the policies for the routes with a name. */
-  onRoute(name: string | undefined): Attached;
+  /** Returns the policies for the routes with a name, and with a name of their rule. */
+  onRoute(name: string | undefined, ruleName?: string): Attached;
 }

@@ -10,7 +10,7 @@ import { childOf, type Origin, placeKey } from "../../diagnostics/diagnostic.ts"
 import { mergeBackendPolicies } from "../../model/backend-policies.ts";
 import { NAMED_SERVER } from "../../model/traffic.ts";
 import { respondsToAll, silentPolicies } from "../../policies/index.ts";
-import type { Attached, RoutePlacement } from "./attached.ts";
+import { type Attached, fullName, type RoutePlacement } from "./attached.ts";
 import { actingThere, over } from "./attached-policies.ts";
 import {
   type Delegation,
@@ -81,7 +81,7 @@ export function readRoute(
   return [
     {
       kind: "route",
-      name: route.name,
+      name: fullName(route),
       listeners,
       isPartial: isRoutePartial,
       matches,
@@ -93,7 +93,7 @@ export function readRoute(
 }
 
 /** Fields of a route that do not affect the traffic on it. */
-const MATCHING = ["name", "hostnames", "matches", "policies"];
+const MATCHING = ["name", "ruleName", "hostnames", "matches", "policies"];
 
 /** Whether a route may have other traffic than is known, because parts of it were omitted. */
 function mayCarryOther(origin: Origin, context: FileContext): boolean {
@@ -117,7 +117,7 @@ function readOwn(
   outer: Attached,
   from: Delegation | undefined,
 ): ReadRoute {
-  const named = over(outer, context.attached.onRoute(route.name));
+  const named = over(outer, context.attached.onRoute(route.name, route.ruleName));
   const own = route.matches?.flatMap((match, index) =>
     match === undefined ? [] : [readMatch(match, childOf(origin, "matches", index))],
   ) ?? [readMatch({}, origin)];
@@ -176,7 +176,7 @@ function delegate(
     ...routes,
     {
       kind: "route",
-      name: value.name,
+      name: fullName(value),
       listeners,
       isPartial: route.isPartial,
       matches: open,

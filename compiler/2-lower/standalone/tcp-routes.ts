@@ -5,7 +5,7 @@ import { isPartial } from "../../config/broken-parts.ts";
 import type { ListenerResource, TcpRouteResource } from "../../config/resources.ts";
 import { streamTraffic } from "../../config/sections.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { RoutePlacement } from "./attached.ts";
+import { fullName, type RoutePlacement } from "./attached.ts";
 import { actingThere, over } from "./attached-policies.ts";
 import { mergePolicies } from "./route-groups.ts";
 import { type FileContext, meetRoute, readBackends, readPolicies } from "./route-parts.ts";
@@ -17,10 +17,10 @@ export function readTcpRoute(
   context: FileContext,
   { listeners, isPassedOn, ...general }: RoutePlacement,
 ): TcpRouteResource {
-  const { name, policies = {} } = route;
+  const { name, ruleName, policies = {} } = route;
   const trafficOf = (backends: readonly BackendConfig[]) => streamTraffic(backends, isPassedOn);
   const { attached } = context;
-  const outer = over(general, attached.onRoute(name));
+  const outer = over(general, attached.onRoute(name, ruleName));
   const backends = readBackends(route, origin, trafficOf, context, outer.backendPolicies);
   const known = backends.flatMap((backend) => backend ?? []);
   const isRoutePartial =
@@ -33,7 +33,7 @@ export function readTcpRoute(
   meetRoute(route, read, origin, isRoutePartial ? undefined : carried, context);
   return {
     kind: "tcpRoute",
-    name,
+    name: fullName(route),
     listeners,
     isPartial: isRoutePartial,
     policies: read,
