@@ -48,7 +48,7 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
     ...["modelList", "realtimeService", "passthroughService", "completionsTargets"],
     ...["messagesTargets", "responsesTargets", "embeddingsTargets", "tokenCountTargets"],
     ...["completionsModels", "messagesModels", "responsesModels", "embeddingsModels"],
-    ...["tokenCountModels"],
+    ...["tokenCountModels", "passthroughModels", "passthroughTargets"],
   ],
   resolve: resolveAi,
   spendsTokens: ({ policies }) => resolveRoutes(policies?.ai).some(({ type }) => COUNTED.has(type)),

@@ -94,7 +94,8 @@ function passTarget(
   };
 }
 
-function pathAt({ query, upstreamTarget }: Exchange, { path, base }: PassTarget): string {
+/** Returns the path and query of a request at a provider. */
+export function pathAt({ query, upstreamTarget }: Exchange, { path, base }: PassTarget): string {
   if (path !== undefined) return withQuery(path, query);
   if (base === undefined) return upstreamTarget;
   const { from, to } = base;

@@ -26,6 +26,8 @@ export function readModels(
   const read = models.flatMap((model, index) => {
     const at = childOf(origin, "models", index);
     const found = model && readModel(model, at, shared);
+    if (model?.passthrough === "detect")
+      context.diagnostics.report("passed-unread", childOf(at, "passthrough"), {});
     return found === undefined ? [] : [guarded(found, general)];
   });
   if (!isPartial(childOf(origin, "models"), context)) shared.reportUnused();
@@ -46,7 +48,8 @@ function readModel(
   const { name, id, provider, visibility, params = {} } = model;
   const own = readModelPolicies(model, origin);
   const conditions = readModelConditions(model, origin);
-  const named = { name, id, conditions, isInternal: visibility === "internal", origin };
+  const passes = model.passthrough !== undefined;
+  const named = { name, id, conditions, passes, isInternal: visibility === "internal", origin };
   if (typeof provider === "string" || provider.reference === undefined) {
     const paramsOrigin = childOf(origin, "params");
     const options = optionsOf(provider, params);

@@ -14,6 +14,8 @@ export interface AiConfig {
   readonly models?: readonly string[];
   /** Which requests each group serves, besides its model; absent if all groups serve all. */
   readonly conditions?: readonly (ModelConditions | undefined)[];
+  /** Groups to which requests to other paths pass unread; absent without such groups. */
+  readonly passed?: readonly number[];
   /** Names of `models` that only virtual models use. */
   readonly internal?: readonly string[];
   /** Virtual models, which route to others. */

@@ -28,6 +28,8 @@ export interface AiNode {
   readonly served: readonly string[] | undefined;
   /** Which requests each group serves, besides its model; empty if all groups serve all. */
   readonly conditions: readonly (ModelConditionsNode | undefined)[];
+  /** Groups of served models to which requests to other paths pass unread. */
+  readonly passed: readonly number[];
   /** Served models that clients cannot request: only virtual models use them. */
   readonly internal: readonly string[];
   /** Virtual models, which route to others. */

@@ -79,6 +79,10 @@ export function modelSchema() {
       guardrails: promptGuardSchema(),
       matches: modelMatchesSchema,
       authorization: modelAuthorizationSchema,
+      passthrough: choice(
+        "Also forwards requests to other paths than those of known APIs, unread and unchanged, to this model's provider. The model is taken from the path or the JSON body. `detect` has the same effect; neither counts tokens.",
+        ["opaque", "detect"],
+      ),
     },
     {
       required: ["name", "provider"],

@@ -20,6 +20,8 @@ export interface NamedModel {
   readonly paramsOrigin: Origin;
   /** Which requests it serves, besides its name; `undefined` for all. */
   readonly conditions: ModelConditions | undefined;
+  /** Whether requests to other paths pass to it unread. */
+  readonly passes: boolean;
   /** Whether only virtual models use it. */
   readonly isInternal: boolean;
   /** Policies for its requests and responses only. */
@@ -39,6 +41,8 @@ export interface ServedModel {
   readonly isInternal: boolean;
   /** Which requests it serves, besides its name; absent for all. */
   readonly conditions?: ModelConditions | undefined;
+  /** Whether requests to other paths pass to it unread; absent if not. */
+  readonly passes?: boolean;
   readonly provider: ProviderConfig;
 }
 
@@ -63,11 +67,13 @@ export function servedModels(
   policies: BackendPolicies | undefined,
   origin: Origin,
 ): BackendUse<AiConfig> & { readonly kind: "ai" } {
-  const alike = ({ name, conditions }: ServedModel) => `${name} ${conditionsKey(conditions)}`;
+  const alike = ({ name, conditions, passes = false }: ServedModel) =>
+    `${name} ${passes} ${conditionsKey(conditions)}`;
   const entries = [...Map.groupBy(models, alike).values()];
   const names = entries.flatMap(([first]) => first?.name ?? []);
   const conditions = entries.map(([first]) => first?.conditions);
   const groups = entries.map((same) => same.map(({ provider }) => provider));
+  const passed = entries.flatMap(([first], group) => (first?.passes === true ? [group] : []));
   const internal = models.filter(({ isInternal }) => isInternal).map(({ name }) => name);
   return {
     kind: "ai",
@@ -75,16 +81,17 @@ export function servedModels(
       models: names,
       groups,
       ...(conditions.some((each) => each !== undefined) && { conditions }),
+      ...(passed.length > 0 && { passed }),
       ...(internal.length > 0 && { internal }),
       ...(virtualModels.length > 0 && { virtualModels }),
     },
-    policies: mergeBackendPolicies({ ai: allPaths(origin) }, policies),
+    policies: mergeBackendPolicies({ ai: allPaths(passed.length > 0, origin) }, policies),
     origin,
   };
 }
 
-/** Maps every API path to its type of traffic. */
-function allPaths(origin: Origin): LlmPolicies {
+/** Maps every API path to its type of traffic; `passes`: whether others pass unread. */
+function allPaths(passes: boolean, origin: Origin): LlmPolicies {
   const value: Readonly<Record<string, RouteType>> = {
     "/chat/completions": "Completions",
     "/messages": "Messages",
@@ -92,6 +99,7 @@ function allPaths(origin: Origin): LlmPolicies {
     "/responses": "Responses",
     "/embeddings": "Embeddings",
     "/models": "Models",
+    ...(passes && { "*": "Passthrough" }),
   };
   return { routes: { value, origin }, origin };
 }

@@ -47,8 +47,10 @@ export function resolveAi(
   );
   const groups = config.groups.map((group, index) => {
     const isOne = hasOne(group, index);
+    const passes = servesAll || config.passed?.includes(index) === true;
     const place: ProviderPlace = {
-      ...{ inherited: policies, types, servesAll, isOne, sharedHealth },
+      ...{ inherited: policies, servesAll, isOne, sharedHealth },
+      types: passes ? types : new Set([...types].filter((type) => type !== "Passthrough")),
       served: served?.[index],
     };
     return group.flatMap((provider) => resolveProvider(provider, place, context) ?? []);
@@ -75,13 +77,16 @@ export function resolveAi(
     context.diagnostics.report("no-model-known", ai?.routes?.origin ?? origin, {});
   }
   const isServed = (type: RouteType) =>
-    type === "Models" ? models.length > 0 : type === "TokenCount" || serves(type, groups.flat());
+    type === "Models"
+      ? models.length > 0
+      : type === "TokenCount" || type === "Passthrough" || serves(type, groups.flat());
   return {
     kind: "ai",
     routes: served === undefined ? routes : routes.filter(({ type }) => isServed(type)),
     groups,
     served,
     conditions,
+    passed: config.passed ?? [],
     internal,
     virtualModels,
     namesProvider: ai?.providerHeader?.value ?? true,

@@ -284,6 +284,14 @@ export const llmMessages = {
       "`allowedModels` of a key uses the names that clients use: those of `models` and `virtualModels`, not those of " +
       "the provider. An unknown name allows nothing.",
   }),
+  "passed-unread": message<Record<string, never>>({
+    severity: "warning",
+    text: () => "requests that pass unread are forwarded, but their tokens are not counted",
+    hint: () => "write `passthrough: opaque`",
+    explanation:
+      "agentgateway looks for tokens in requests and responses that it does not know. gwc forwards them without reading " +
+      "them, so that logs, metrics and limits do not contain their tokens.",
+  }),
   "unreached-model": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `an entry of "${name}" before this one serves all requests for it`,

@@ -1,25 +1,27 @@
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import type { RuleVerdict } from "../../policies/rule-verdict.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
-import type { ConditionalChoice } from "./target.ts";
+import type { AnyTarget, ConditionalChoice } from "./target.ts";
 
 /** Decides who may use a model. */
 export type ModelRules = (exchange: Exchange) => RuleVerdict;
 
 /** One of several entries of a model. */
-export interface ModelEntry {
+export interface ModelEntry<Target extends AnyTarget> {
   /** Whether the headers of a request choose it; absent if all do. */
   readonly matches?: (exchange: Exchange) => boolean;
   /** Absent if everybody may use it. */
   readonly authorize?: ModelRules;
-  readonly targets: ConditionalChoice;
+  readonly targets: ConditionalChoice<Target>;
 }
 
 /**
  * Chooses the first entry that matches a request and whose rules allow it; none if no entry matches. Throws LlmRefusal if
  * the rules of all matching entries deny it.
  */
-export function byEntry(entries: readonly ModelEntry[]): ConditionalChoice {
+export function byEntry<Target extends AnyTarget>(
+  entries: readonly ModelEntry<Target>[],
+): ConditionalChoice<Target> {
   return (model, conditions) => {
     const { request } = conditions;
     let denied: RuleVerdict | undefined;

@@ -15,10 +15,10 @@ export type TargetChoice<Target extends AnyTarget = LlmTarget> = (
 ) => Iterable<Target> | undefined;
 
 /** Returns the same, depending on conditions. Throws LlmRefusal if no condition holds. */
-export type ConditionalChoice = (
+export type ConditionalChoice<Target extends AnyTarget = LlmTarget> = (
   model: string | undefined,
   request: TransformedRequest,
-) => Iterable<LlmTarget> | undefined;
+) => Iterable<Target> | undefined;
 
 /** Empty list of targets: no provider is called, and the gateway responds itself. */
 export const unasked: readonly LlmTarget[] = [];

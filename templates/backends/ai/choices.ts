@@ -56,13 +56,13 @@ export function choiceByModel(
   models: readonly ModelChoice[],
   origin: Origin,
   trace: Trace,
+  target = importedType(`${CALLS}/target`, "LlmTarget"),
 ): { readonly declarations: readonly Code[]; readonly choice: Name } {
   const table = name(`${label}Models`);
   const choice = name(`${label}Targets`);
   const members = Object.fromEntries(
     models.flatMap(({ model, targets }) => (targets === undefined ? [] : [[model, targets]])),
   );
-  const target = importedType(`${CALLS}/target`, "LlmTarget");
   const isConditional = models.some((each) => each.isConditional === true);
   const request = importedType(`${CALLS}/transform-fields`, "TransformedRequest");
   const rest = isConditional ? code`, request: ${request}` : code``;
@@ -76,7 +76,7 @@ export function choiceByModel(
       code`
         ${trace(origin)}
         function ${choice}(model: string | undefined${rest}): Iterable<${target}> | undefined {
-          ${cases(models, table)}
+          ${cases(models, table, target)}
         }
       `,
     ],
@@ -84,9 +84,11 @@ export function choiceByModel(
   };
 }
 
-const DECLARED = code`let targets: Iterable<${importedType(`${CALLS}/target`, "LlmTarget")}> | undefined;`;
-
-function cases(models: readonly ModelChoice[], table: Name): readonly Code[] {
+function cases(
+  models: readonly ModelChoice[],
+  table: Name,
+  target: ReturnType<typeof importedType>,
+): readonly Code[] {
   const isAny = ({ model }: ModelChoice): boolean => model === "*";
   const callOf = ({ model, isConditional }: ModelChoice): Code => {
     const args = isConditional === true ? code`model, request` : code`model`;
@@ -107,7 +109,9 @@ function cases(models: readonly ModelChoice[], table: Name): readonly Code[] {
     }));
   const rest = models.find(isAny);
   return [
-    ...(named.some(({ mayPass }) => mayPass) ? [DECLARED] : []),
+    ...(named.some(({ mayPass }) => mayPass)
+      ? [code`let targets: Iterable<${target}> | undefined;`]
+      : []),
     ...modelCases(name("model"), named, true),
     rest === undefined ? code`return undefined;` : statementOf(rest),
   ];

@@ -47,7 +47,7 @@ export function serviceCode(
     case "Realtime":
       return realtimeCode(node, functions, scope);
     default:
-      return passthroughCode(node, scope);
+      return passthroughCode(node, functions, scope);
   }
 }
 
@@ -216,20 +216,19 @@ function realtimeCode(node: AiNode, functions: AiFunctions, { trace }: BackendSc
   };
 }
 
-function passthroughCode(node: AiNode, { trace, limits, tries }: BackendScope): ServiceCode {
+function passthroughCode(node: AiNode, functions: AiFunctions, scope: BackendScope): ServiceCode {
+  const { served, passed, conditions } = node;
+  const [only = -1, ...others] = passed;
+  const isForAll = others.length === 0 && served?.[only] === "*" && conditions[only] === undefined;
+  if (served !== undefined && !isForAll) return passByModelCode(node, functions, scope);
+  const groups = served === undefined ? node.groups : [node.groups[only] ?? []];
+  const { trace, limits, tries } = scope;
   const id = name(routeTypeCodes.Passthrough.service);
   const room = `${LLM}/pass-through`;
-  const targets = node.groups.map((group) =>
-    group.map(({ path, base, ...each }) => ({
-      provider: providerReference(each),
-      path,
-      base: path === undefined && base ? { ...base } : undefined,
-    })),
-  );
-  const isOnce = tries === undefined && node.groups.flat().length === 1;
+  const isOnce = tries === undefined && groups.flat().length === 1;
   const pass = isOnce ? "passRequest" : "passInTurn";
   const settings = {
-    targets: choiceOfSettings(targets),
+    targets: choiceOfSettings(groups.map((group) => group.map(passedTarget))),
     ...(isOnce ? onlyTimeout(limits) : timeouts(limits)),
     providerHeader: providerHeader(node),
   };
@@ -244,6 +243,59 @@ function passthroughCode(node: AiNode, { trace, limits, tries }: BackendScope): 
     ],
     statement: () =>
       returned(call(imported(room, pass), [name("exchange"), id, ...argumentOf(tries)])),
+  };
+}
+
+/** Writes the service of requests that pass unread to the provider of their model. */
+function passByModelCode(
+  node: AiNode,
+  functions: AiFunctions,
+  { trace, limits, maxBufferSize }: BackendScope,
+): ServiceCode {
+  const { service } = routeTypeCodes.Passthrough;
+  const id = name(service);
+  const room = `${LLM}/pass-by-model`;
+  const targetsOf = (group: number): readonly Code[] =>
+    node.passed.includes(group)
+      ? (node.groups[group] ?? []).map((each) => code`${literal(passedTarget(each))}`)
+      : [];
+  const models = new ServedModels(node, targetsOf, functions);
+  const { declarations, choice } = choiceByModel(
+    service.replace("Service", ""),
+    [...new Set(node.served)].flatMap((model) => models.choice(model) ?? []),
+    node.origin,
+    trace,
+    importedType(`${LLM}/pass-through`, "PassTarget"),
+  );
+  const settings = {
+    limit: bytes(maxBufferSize),
+    targets: choice,
+    ...onlyTimeout(limits),
+    providerHeader: providerHeader(node),
+  };
+  return {
+    asksProviders: true,
+    keepsTries: false,
+    declarations: [
+      ...declarations,
+      code`
+      ${trace(node.origin)}
+      const ${id}: ${importedType(room, "PassByModelService")} = ${literal(settings)};
+    `,
+    ],
+    statement: () => returned(call(imported(room, "passByModel"), [name("exchange"), id])),
+  };
+}
+
+function passedTarget({
+  path,
+  base,
+  ...node
+}: ProviderNode): Readonly<Record<string, Printable | undefined>> {
+  return {
+    provider: providerReference(node),
+    path,
+    base: path === undefined && base ? { ...base } : undefined,
   };
 }
 
