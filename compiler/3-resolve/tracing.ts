@@ -28,13 +28,24 @@ export function resolveTracing(
   const randomSampling = resolveSampling(config.randomSampling, diagnostics);
   const clientSampling = resolveSampling(config.clientSampling, diagnostics);
   const { origin } = config;
+  const filter =
+    config.filter &&
+    resolveExpression(config.filter, { phase: "log", slot: "filter" }, diagnostics);
   if (isNever(randomSampling, "never") && isNever(clientSampling, "always")) {
     diagnostics.report("nothing-traced", keyPlace(origin), {});
   } else if (config.randomSampling === undefined) {
     diagnostics.report("no-new-traces", keyPlace(origin), {});
   }
   if (collector === undefined) return undefined;
-  return { collector, randomSampling, clientSampling, attributes, resources, origin };
+  return {
+    collector,
+    randomSampling,
+    clientSampling,
+    filter: filter && config.filter && { value: filter, origin: config.filter.origin },
+    attributes,
+    resources,
+    origin,
+  };
 }
 
 /** Types of a sampling rate. */

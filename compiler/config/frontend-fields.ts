@@ -119,6 +119,10 @@ export const cipherSuites = bothForms(
 /** Description of the condition of the access log. */
 export const LOG_FILTER = "CEL expression that selects the requests that are logged.";
 
+/** Description of the filter of spans. */
+export const SPAN_FILTER =
+  "CEL expression that selects the requests whose spans are exported, with those of their calls. It is evaluated at the end of a request and can read the response.";
+
 /** Description of `tracing`. */
 export const TRACES = "Traces of requests (OpenTelemetry), and their collector.";
 

@@ -11,6 +11,8 @@ export interface TracingConfig {
   readonly randomSampling: ExpressionConfig | undefined;
   /** Sampling of requests whose sender records the trace; `undefined` if all are traced. */
   readonly clientSampling: ExpressionConfig | undefined;
+  /** Which requests are exported; `undefined` for all that are sampled. */
+  readonly filter: ExpressionConfig | undefined;
   /** Attributes that are removed. */
   readonly remove: readonly NamedField[];
   /** Attributes that are added or replace standard ones. */

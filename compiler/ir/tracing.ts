@@ -10,9 +10,17 @@ export interface TracingNode {
   readonly randomSampling: SamplingNode | undefined;
   /** Sampling of requests whose sender records the trace; `undefined` if all are traced. */
   readonly clientSampling: SamplingNode | undefined;
+  /** Which requests are exported, decided at their end; `undefined` for all that are sampled. */
+  readonly filter: SpanFilterNode | undefined;
   /** `undefined` for the default attributes. */
   readonly attributes: SpanAttributesNode | undefined;
   readonly resources: ResourcesNode | undefined;
+  readonly origin: Origin;
+}
+
+/** Condition under which the spans of a request are exported. */
+export interface SpanFilterNode {
+  readonly value: CompiledExpression;
   readonly origin: Origin;
 }
 

@@ -5,6 +5,7 @@ import type {
   ResourcesNode,
   SamplingNode,
   SpanAttributesNode,
+  SpanFilterNode,
   TracingNode,
 } from "../../compiler/ir/tracing.ts";
 import type { PathMatch } from "../../compiler/model/matches.ts";
@@ -32,7 +33,7 @@ export interface TracingContext {
 
 /** Writes `tracing.ts`: which requests are traced, the attributes of their spans, and the collector. */
 export function tracingModule(
-  { collector, randomSampling, clientSampling, attributes, resources, origin }: TracingNode,
+  { collector, randomSampling, clientSampling, filter, attributes, resources, origin }: TracingNode,
   { inputs, trace, listeners }: TracingContext,
 ): PrintedModule {
   const expressions = new Expressions(DECLARED);
@@ -41,6 +42,7 @@ export function tracingModule(
     collectorConstant(collector, trace),
     ...sampling("samplesNew", randomSampling, context),
     ...sampling("samplesClient", clientSampling, context),
+    ...(filter === undefined ? [] : [filterFunction(filter, context)]),
     ...(attributes === undefined ? [] : attributesFunction(attributes, context)),
     ...(resources === undefined ? [] : resourceFunction(resources, context)),
   ];
@@ -48,6 +50,9 @@ export function tracingModule(
     collector: name("collector"),
     randomSampling: constantSampling(randomSampling, "never") ?? name("samplesNew"),
     clientSampling: constantSampling(clientSampling, "always") ?? name("samplesClient"),
+    filter:
+      filter &&
+      code`${imported("gwc/runtime/telemetry/traces/filtered-spans", "filterSpans")}(isExported)`,
     attributes: attributes && name("spanAttributes"),
     resource: resources && name("resourceAttributes"),
     paths: routePaths(listeners),
@@ -73,7 +78,7 @@ export function tracingModule(
 
 /** Names that the module declares itself; imports of expressions must not use them. */
 const DECLARED: readonly string[] = [
-  ...["tracing", "collector", "samplesNew", "samplesClient", "spanAttributes"],
+  ...["tracing", "collector", "samplesNew", "samplesClient", "isExported", "spanAttributes"],
   ...["resourceAttributes", "resource", "span", "httpRoute", ...LOG_NAMES],
 ];
 
@@ -125,6 +130,25 @@ function sampling(
       }
     `,
   ];
+}
+
+function filterFunction(
+  { value, origin }: SpanFilterNode,
+  { trace, expressions }: ModuleContext,
+): Code {
+  const usesStatus = value.variables.includes("response");
+  const parameters = [
+    ...(value.variables.length > 0 ? [code`request: ${EXCHANGE}`] : []),
+    ...(usesStatus ? [code`status: number | undefined`] : []),
+  ];
+  return code`
+    ${trace(origin)}
+    function isExported(${join(parameters, ", ")}): boolean {
+      ${logVariables(value.variables)}
+      ${comment(value.source)}
+      ${returned(expressions.use(value.code))}
+    }
+  `;
 }
 
 function attributesFunction(

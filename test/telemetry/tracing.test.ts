@@ -333,3 +333,17 @@ function startTraced(collector: Pick<OtlpCollector, "host">, protocol = "http") 
     ],
   });
 }
+
+it("a filter decides at the end of a request about its span and those of its calls", async () => {
+  const traced = await start({ randomSampling: true, filter: "response.code >= 500" });
+  const { gateway } = traced;
+  const responses = await Promise.all(
+    ["/a", "/broken", "/closed"].map((path) => fetch(`${gateway.url}${path}`)),
+  );
+  expect(responses.map(({ status }) => status)).toEqual([200, 503, 500]);
+  const spans = await ended(traced);
+  const servers = spans.filter(({ kind }) => kind === "SPAN_KIND_SERVER");
+  expect(servers).toHaveLength(2);
+  const client = only(spans, "CLIENT");
+  expect(servers.map(({ spanId }) => spanId)).toContain(client.parentSpanId);
+});

@@ -1,5 +1,5 @@
 import { backendPolicySchemas } from "../../backends/parts/policies-schema.ts";
-import { SAMPLINGS, TRACES } from "../../config/frontend-fields.ts";
+import { SAMPLINGS, SPAN_FILTER, TRACES } from "../../config/frontend-fields.ts";
 import {
   choice,
   either,
@@ -33,7 +33,7 @@ export function tracingSchema() {
         "Attributes of the gateway itself, in addition to its name and host.",
       ),
       ...samplings(),
-      filter: unsupported("filters of spans"),
+      filter: expression(SPAN_FILTER),
     },
     {
       exactlyOneOf: COLLECTORS,

@@ -48,6 +48,7 @@ function readProcessTracing(value: ProcessTracingValue, origin: Origin): Tracing
       headers: readHeaders(headers, childOf(origin, "headers")),
     },
     ...readSamplings(value, origin),
+    filter: undefined,
     remove: named(fields?.remove, childOf(at, "remove")),
     add: expressions(fields?.add, childOf(at, "add")),
     resources: [],
@@ -64,6 +65,10 @@ function readTracing(value: TracingValue, origin: Origin): TracingConfig {
   return {
     collector: readCollector(value, TRACES_PATH, origin),
     ...readSamplings(value, origin),
+    filter:
+      value.filter === undefined
+        ? undefined
+        : { text: value.filter, origin: childOf(origin, "filter") },
     remove: named(value.remove, childOf(origin, "remove")),
     add: expressions(value.attributes, childOf(origin, "attributes")),
     resources: expressions(value.resources, childOf(origin, "resources")),
@@ -102,6 +107,10 @@ export function readKubernetesTracing(
   return {
     collector: readKubernetesCollector(value, "HTTP", server, TRACES_PATH),
     ...readSamplings(value, origin),
+    filter:
+      value.filter === undefined
+        ? undefined
+        : { text: value.filter, origin: childOf(origin, "filter") },
     remove: named(remove, childOf(at, "remove")),
     add: add.map(({ name, expression: text }, index) => ({
       name,

@@ -16,6 +16,7 @@ import { traceSignal } from "../otlp/otlp-format.ts";
 import { type ResourceAttributes, resourceText } from "../otlp/resource.ts";
 import { SERVER, type SpanHead } from "../otlp/span-head.ts";
 import { CalledServers } from "./called-servers.ts";
+import type { SpanFilter } from "./filtered-spans.ts";
 import type { Sampling } from "./sampling.ts";
 import { type CallingTrace, LostSpan, OpenSpan, type SpanOutput } from "./span.ts";
 import { defaultAttributes, methodInName, type SpanAttributes } from "./span-values.ts";
@@ -35,6 +36,8 @@ export interface TracingSettings {
   readonly randomSampling: Sampling;
   /** The sampling of requests whose sender records their trace. */
   readonly clientSampling: Sampling;
+  /** Opens the filter of a request's spans; absent if all are exported. */
+  readonly filter?: (exchange: Exchange) => SpanFilter;
   /** The attributes of request spans; absent for the default ones. */
   readonly attributes?: SpanAttributes;
   /** Additional resource attributes; absent for only the built-in ones. */
@@ -75,13 +78,14 @@ class OtlpTracer implements Tracer {
 
   constructor(settings: TracingSettings, output: SpanOutput) {
     this.#settings = settings;
-    const { attributes = defaultAttributes, paths } = settings;
+    const { attributes = defaultAttributes, filter, paths } = settings;
     this.#options = {
       ids: new TraceIds(),
       names: new SpanNames(),
       written: new OtlpAttributes(output.runs),
       output,
       attributes,
+      filter,
       paths,
     };
   }
@@ -140,6 +144,7 @@ interface TraceOptions {
   readonly written: OtlpAttributes;
   readonly output: SpanOutput;
   readonly attributes: SpanAttributes;
+  readonly filter: TracingSettings["filter"];
   readonly paths: RoutePaths;
 }
 
@@ -154,6 +159,7 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
   hasCalls = false;
   /** The client's own trace context, if it was found after the first call. */
   link: TraceContext | undefined;
+  readonly filter: SpanFilter | undefined;
   readonly #exchange: Exchange;
   readonly #options: TraceOptions;
 
@@ -164,6 +170,7 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
     this.parentId = parent === undefined ? undefined : hexId(parent.spanId);
     this.flags = parent === undefined ? "01" : parent.flags;
     this.start = exchange.startTime;
+    this.filter = options.filter?.(exchange);
     this.#exchange = exchange;
     this.#options = options;
   }
@@ -186,6 +193,7 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
   end(status: number | undefined, duration: number): void {
     const { attributes, names, output, paths, written } = this.#options;
     const { format, queue } = output;
+    if (this.filter?.decide(status) === false) return;
     const items = queue.room;
     if (items === undefined) return;
     const { record, original } = this.#exchange;

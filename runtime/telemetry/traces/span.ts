@@ -5,6 +5,7 @@ import type { HexId } from "../otlp/hex-id.ts";
 import type { OtlpFormat } from "../otlp/otlp-format.ts";
 import { CLIENT, type SpanHead } from "../otlp/span-head.ts";
 import type { CalledServers } from "./called-servers.ts";
+import type { SpanFilter } from "./filtered-spans.ts";
 import { methodInName, methodName, otherMethod } from "./span-values.ts";
 import { traceparent, traceparentLine } from "./trace-context.ts";
 
@@ -23,6 +24,8 @@ export interface CallingTrace {
   readonly flags: string;
   /** The recorded error of the request. */
   readonly error: string | undefined;
+  /** Decides at the request's end whether its spans are exported; `undefined` if all are. */
+  readonly filter: SpanFilter | undefined;
   /** Milliseconds since the epoch. */
   now(): number;
 }
@@ -100,10 +103,17 @@ export class OpenSpan extends OtlpAttributes implements CallSpan, SpanHead {
     if (this.#isOver) return;
     this.#isOver = true;
     this.text("error.type", error);
+    const { filter } = this.#trace;
+    const end = this.#trace.now();
+    if (filter === undefined) this.#export(end, error);
+    else filter.hold(() => this.#export(end, error));
+  }
+
+  #export(end: number, error: string | undefined): void {
     const { format, queue } = this.#output;
     const items = queue.room;
     if (items === undefined) return;
-    format.span(items, this, this.#name, CLIENT, this.#trace.now(), this, error);
+    format.span(items, this, this.#name, CLIENT, end, this, error);
     queue.added(items);
   }
 }

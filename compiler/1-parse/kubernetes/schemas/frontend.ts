@@ -13,6 +13,7 @@ import {
   LOG_FILTER,
   METRIC_LABELS,
   SAMPLINGS,
+  SPAN_FILTER,
   TRACES,
 } from "../../../config/frontend-fields.ts";
 import { proxyProtocolSchemas } from "../../../config/proxy-protocol.ts";
@@ -95,6 +96,7 @@ const tracing = object(
     resources: list(attribute, { description: "Attributes of the gateway itself." }),
     randomSampling: expression(SAMPLINGS.randomSampling),
     clientSampling: expression(SAMPLINGS.clientSampling),
+    filter: expression(SPAN_FILTER),
   },
   {
     exactlyOneOf: [...SERVER_REFERENCES],
