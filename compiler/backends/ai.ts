@@ -61,7 +61,7 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
     conditions.flatMap((each) =>
       each === undefined || each.rules.length === 0
         ? []
-        : [{ rules: each.rules, origin: each.origins.rules }],
+        : [{ rules: each.rules, origin: each.rulesAt.origin }],
     ),
   passesToken: ({ groups }) => groups.flat().some(({ connection }) => connection.isPassthrough),
   describe: ({ groups, served, virtualModels }) => [

@@ -19,7 +19,9 @@ export interface ModelConditions {
 export interface ModelConditionsNode {
   readonly matches: readonly (readonly ValueMatch[])[];
   readonly rules: readonly Rule[];
-  readonly origins: { readonly matches: Origin; readonly rules: Origin };
+  /** Places of the fields. */
+  readonly matchesAt: { readonly origin: Origin };
+  readonly rulesAt: { readonly origin: Origin };
 }
 
 /** Schema of `matches` of a model. */
@@ -97,11 +99,12 @@ export function resolveModelConditions(
   const isComplete = found.every((headers, index) => headers.length === matches[index]?.length);
   const resolved = resolveRules(rules, "request", context);
   if (!isComplete || resolved === undefined) return undefined;
-  const origins = {
-    matches: childOf(origin, "matches"),
-    rules: childOf(origin, "authorization"),
+  return {
+    matches: found,
+    rules: resolved,
+    matchesAt: { origin: childOf(origin, "matches") },
+    rulesAt: { origin: childOf(origin, "authorization") },
   };
-  return { matches: found, rules: resolved, origins };
 }
 
 /** Returns a key that is equal for entries with equal conditions. */

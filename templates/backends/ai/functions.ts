@@ -144,7 +144,7 @@ export class AiFunctions {
   conditions(group: number): ConditionNames {
     const known = this.#entries.get(group);
     if (known !== undefined) return known;
-    const { matches = [], rules = [], origins } = this.#node.conditions[group] ?? {};
+    const { matches = [], rules = [], matchesAt, rulesAt } = this.#node.conditions[group] ?? {};
     const [first] = this.#node.groups[group] ?? [];
     const label = capitalized(first?.id ?? "model");
     const names = {
@@ -152,13 +152,13 @@ export class AiFunctions {
       authorize: rules.length === 0 ? undefined : this.#take(`authorize${label}`),
     };
     this.#entries.set(group, names);
-    if (names.matches !== undefined && origins !== undefined)
+    if (names.matches !== undefined && matchesAt !== undefined)
       this.declarations.push(code`
-        ${this.#trace(origins.matches)}
+        ${this.#trace(matchesAt.origin)}
         ${matchFunction(names.matches, matches, this.#expressions)}
       `);
-    if (names.authorize !== undefined && origins !== undefined) {
-      const policy = origins.rules;
+    if (names.authorize !== undefined && rulesAt !== undefined) {
+      const policy = rulesAt.origin;
       const options = { label: this.#free(`denied${label}`), policy, trace: this.#trace };
       this.declarations.push(code`
         ${this.#trace(policy)}

@@ -73,6 +73,10 @@ function attached(one: object, rest: object): object {
 
 const plainGateway = { port: 3000 };
 const attachedRoute = { gateways: ["one"], backends: [host] };
+const oneRules = [
+  { name: "one", ruleName: "a", backends: [host] },
+  { name: "one", ruleName: "b", matches: [{ path: { exact: "/b" } }], backends: [host] },
+];
 const halves = [
   { name: "a", hostname: "a.test" },
   { name: "b", hostname: "b.test" },
@@ -157,7 +161,10 @@ export const seeds: readonly unknown[] = [
   ...[{ gateway: {} }, { route: { name: "one" } }].map((target) => ({
     policies: [{ target, policy: { cors: { allowOrigins: ["https://a.test"] } } }],
     binds: [
-      { port: 3000, listeners: [{ name: "main", routes: [{ name: "one", backends: [host] }] }] },
+      {
+        port: 3000,
+        listeners: [{ name: "main", routes: oneRules }],
+      },
       { port: 3001, listeners: [{ name: "side", routes: [{ name: "two", backends: [host] }] }] },
     ],
   })),
@@ -465,6 +472,7 @@ export const known: KnownValues = {
   "target.gateway.listenerName": ["main", "side"],
   "target.gateway.port": [3000, 3001],
   "target.route.name": ["one", "two"],
+  "target.route.ruleName": ["a", "b"],
   "service.name": ["default/a", "default/b"],
   "service.port": [80, 81],
   agentRuntimeArn: [agentRuntimeArn, agentRuntimeArn.replace("a-1", "b-1")],

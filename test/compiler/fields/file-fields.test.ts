@@ -98,7 +98,7 @@ describe("every field of a standalone file", () => {
     // Names make no difference to clients.
     expect(unseenBy(form)).toEqual([
       ...["name", "binds.[].listeners.[].name", "binds.[].listeners.[].routes.[].name"],
-      "gateways.*.listeners.[].name",
+      ...["binds.[].listeners.[].routes.[].ruleName", "gateways.*.listeners.[].name"],
     ]);
   });
 
