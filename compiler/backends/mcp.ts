@@ -23,6 +23,7 @@ import { reportOwnNames, reportSharedNames } from "./mcp/shared-names.ts";
 import { checkCommand, checkPinned, checkShellSyntax } from "./mcp/stdio-command.ts";
 import { lockChanges, resolveToolLock, serverText } from "./mcp/tool-lock.ts";
 import type { ToolSearchConfig } from "./mcp/tool-search.ts";
+import { resolveToolViews, type ToolViewNode } from "./mcp/tool-views.ts";
 import { awsScopeOf } from "./parts/aws-scope.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./parts/connection.ts";
 import { curlCommand, shellWord, type TryRequest } from "./parts/try-request.ts";
@@ -40,6 +41,7 @@ interface McpNode {
   readonly toolLock: ToolLockNode | undefined;
   /** `undefined` if lists are always complete. */
   readonly toolSearch: Omit<ToolSearchConfig, "origin"> | undefined;
+  readonly toolViews: readonly ToolViewNode[];
   /** Weight for requests without a session, relative to the route's other backends; 0 for none. */
   readonly weight: number;
   readonly origin: Origin;
@@ -107,6 +109,7 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
           prefixMode: "conditional",
           toolLock: undefined,
           toolSearch: undefined,
+          toolViews: [],
         },
       })),
     changes: lockChanges,
@@ -173,6 +176,13 @@ function resolveMcp(
   const toolLock = named && resolveToolLock(named, servers, context);
   if (named !== undefined && toolLock === undefined) return undefined;
   if (prefixMode === "never") reportSharedNames(resolved, toolLock, context.diagnostics);
+  const names = { arePrefixed: arePrefixed(config), lock: toolLock };
+  const toolViews = resolveToolViews(config.toolViews, resolved, names, context.diagnostics);
+  if (toolViews === undefined) return undefined;
+  if (prefixMode === "never" && targets.length > 1 && toolViews.length > 0) {
+    context.diagnostics.report("views-without-prefixes", childOf(origin, "tools"), {});
+    return undefined;
+  }
   if (searched !== undefined) {
     const own = Object.values(searched.names);
     reportOwnNames(
@@ -191,6 +201,7 @@ function resolveMcp(
     sessions: sessions && sessionsNode(sessions),
     toolLock,
     toolSearch: searched && toolSearchNode(searched),
+    toolViews,
     weight,
     origin,
   };

@@ -1,14 +1,14 @@
 import { readWhole } from "../http/buffer-body.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import { type MaybePromise, thenMaybe } from "../process/maybe-promise.ts";
-import { isDecidedLater, isPermitted, meantMessage, recordMethod } from "./aggregate/permission.ts";
+import { permittedMessage, recordMethod } from "./aggregate/permission.ts";
 import { refuseUnknownMethod, serveStatelessRequest } from "./aggregate/serve-stateless-request.ts";
 import { type Message, type MessageProblem, readMessageBytes } from "./protocol/message.ts";
 import { statelessMethods } from "./protocol/methods.ts";
 import { type RpcError, respondRpcError, responseId } from "./protocol/rpc-response.ts";
 import type { TargetFailure } from "./protocol/target-failure.ts";
 import { hidesNothing, type McpAuthorization } from "./rules/authorization.ts";
-import { McpMetrics } from "./rules/mcp-metrics.ts";
+import { mcpMetrics } from "./rules/mcp-metrics.ts";
 import { respondFailure } from "./session/failure-response.ts";
 import { discoverOverHttp } from "./stateless/discovery.ts";
 import { headerProblem, messageProblem } from "./stateless/request-check.ts";
@@ -76,14 +76,9 @@ function serveMessage(
     respondFailure(exchange, responseId(sent), unreachable);
     return;
   }
-  const message = meantMessage(exchange, backend, sent);
+  if (only === undefined && refuseUnknownMethod(exchange, backend, sent)) return;
+  const message = permittedMessage(exchange, backend, access, statelessMethods, sent);
   if (message === undefined) return;
-  if (only === undefined && refuseUnknownMethod(exchange, backend, message)) return;
-  if (
-    !isDecidedLater(backend, message) &&
-    !isPermitted(exchange, backend, access, statelessMethods, message)
-  )
-    return;
   if (only === undefined) serveStatelessRequest(exchange, backend, access, message);
   else only.bridge.passStateless(exchange, backend, only.target, access, { message, bytes });
 }
@@ -113,5 +108,5 @@ function noteClaims(exchange: Exchange): void {
   recordMethod(exchange, claimed);
   const isKnown = statelessMethods.requests.has(claimed);
   const method = isKnown ? claimed : "other";
-  exchange.gateway.metrics.part(McpMetrics).handedOn(exchange, { method });
+  mcpMetrics(exchange).handedOn(exchange, { method });
 }

@@ -2,7 +2,7 @@ import { readWhole } from "../http/buffer-body.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { thenMaybe } from "../process/maybe-promise.ts";
-import { isDecidedLater, isPermitted, meantMessage, recordMethod } from "./aggregate/permission.ts";
+import { permittedMessage, recordMethod } from "./aggregate/permission.ts";
 import {
   serveSessionDelete,
   serveSessionPost,
@@ -86,13 +86,8 @@ function serveSessionMessage(
     refuse(exchange, 503, "Draining", "The gateway is shutting down");
     return;
   }
-  const message = meantMessage(exchange, backend, sent);
+  const message = permittedMessage(exchange, backend, access, sessionMethods, sent);
   if (message === undefined) return;
-  if (
-    !isDecidedLater(backend, message) &&
-    !isPermitted(exchange, backend, access, sessionMethods, message)
-  )
-    return;
   if (backend.toSingleCalls !== undefined) {
     serveSingleCall(exchange, backend, access, backend.toSingleCalls, message);
     return;

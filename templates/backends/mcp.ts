@@ -90,9 +90,7 @@ function servedCode(
       backend.targets.length > 1 && {
         owners: code`${imported("gwc/runtime/mcp/aggregate/owned-items", "itemOwners")}()`,
       }),
-    ...(backend.toolSearch && {
-      toolSearch: code`${imported("gwc/runtime/mcp/aggregate/tool-search", "toolSearch")}(${literal(backend.toolSearch)})`,
-    }),
+    toolFront: toolFront(backend),
     failureMode: backend.failureMode,
     ruledMethods: nonEmpty(scope.mcpMethods),
     timeouts: timeouts(backend, scope),
@@ -155,6 +153,24 @@ function servedCode(
       ],
     },
   };
+}
+
+/** Writes the search for tools, or the views of tools; `undefined` if clients see the tools of servers. */
+function toolFront({ toolSearch, toolViews }: McpNode): Code | undefined {
+  const views = nonEmpty(
+    toolViews.map(({ set, hide, description, ...view }) => ({
+      ...view,
+      ...(description !== undefined && { description }),
+      ...(Object.keys(set).length > 0 && { set }),
+      hide: nonEmpty(hide),
+    })),
+  );
+  if (toolSearch !== undefined) {
+    const open = imported("gwc/runtime/mcp/aggregate/tool-search", "toolSearch");
+    return code`${open}(${literal({ ...toolSearch, views })})`;
+  }
+  const open = imported("gwc/runtime/mcp/aggregate/viewed-tools", "toolViews");
+  return views && code`${open}(${literal(views)})`;
 }
 
 /** Returns whether two backends differ only in their places. */
@@ -285,9 +301,9 @@ function isStdio({ targets }: McpNode): boolean {
 }
 
 /** Returns whether messages are for the only server, and need not be changed. */
-function isPassed({ targets, prefixMode, toolSearch }: McpNode): boolean {
+function isPassed({ targets, prefixMode, toolSearch, toolViews }: McpNode): boolean {
   const isOnly = targets.length === 1 && targets[0]?.kind === "streamable";
-  return isOnly && prefixMode !== "always" && toolSearch === undefined;
+  return isOnly && prefixMode !== "always" && toolSearch === undefined && toolViews.length === 0;
 }
 
 /**

@@ -24,6 +24,7 @@ import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
 import { eraWords, prefixWords, sessionMode, TARGETS, targetFailureMode } from "./mcp-fields.ts";
 import { lowerSessions, sessionsSchemas } from "./sessions.ts";
 import { lowerToolSearch, toolSearchSchema } from "./tool-search.ts";
+import { lowerToolViews, toolViewsSchema } from "./tool-views.ts";
 
 const TARGET_EXAMPLE = { name: "tools", mcp: { host: "http://127.0.0.1:3001/mcp" } };
 
@@ -53,6 +54,7 @@ export function mcpFields(policies: Schema<BackendPoliciesValue>) {
       { maxLength: 1024, examples: ["gwc.lock.yaml"] },
     ),
     toolSearch: toolSearchSchema,
+    tools: toolViewsSchema,
   };
 }
 
@@ -232,6 +234,7 @@ export function lowerMcp(
     sessions,
     toolLock,
     toolSearch,
+    tools,
   }: McpValue,
   context: LowerContext,
 ): McpConfig {
@@ -249,6 +252,7 @@ export function lowerMcp(
         ? undefined
         : { file: toolLock, origin: childOf(context.origin, "toolLock") },
     toolSearch: lowerToolSearch(toolSearch, childOf(context.origin, "toolSearch")),
+    toolViews: lowerToolViews(tools, childOf(context.origin, "tools")),
   };
 }
 

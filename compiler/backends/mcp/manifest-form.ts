@@ -24,6 +24,7 @@ import type { McpConfig, McpTargetConfig, ToolLockConfig } from "./mcp-config.ts
 import { eraWords, prefixWords, sessionMode, TARGETS, targetFailureMode } from "./mcp-fields.ts";
 import { lowerSessions, sessionsSchemas } from "./sessions.ts";
 import { lowerToolSearch, toolSearchSchema } from "./tool-search.ts";
+import { lowerToolViews, toolViewsSchema } from "./tool-views.ts";
 
 /** Form of `mcp` in a GatewayBackend: servers by address, or Services that a selector matches. */
 export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig> = {
@@ -44,6 +45,7 @@ export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig>
         sessions: lowerSessions(sessions, childOf(context.origin, "sessions")),
         toolLock: toolLock && lockOf(toolLock.name, context),
         toolSearch: lowerToolSearch(toolSearch, childOf(context.origin, "toolSearch")),
+        toolViews: lowerToolViews(value.tools, childOf(context.origin, "tools")),
       },
       sections: new Map(found.map(({ name, section }) => [name, section])),
     };
@@ -74,6 +76,7 @@ function mcpSchema(policies: KubernetesPoliciesSchema) {
         "A ConfigMap with approved tools, prompts and resources under the key `gwc.lock.yaml`, written by `gwc lock`. Items that are not in it or have changed since are hidden from clients.",
       ),
       toolSearch: toolSearchSchema,
+      tools: toolViewsSchema,
     },
     { required: ["targets"], description: "One or more MCP servers at one endpoint." },
   );

@@ -6,6 +6,7 @@ import type { LockConfigMap } from "../../model/tool-lock.ts";
 import type { ServerPoliciesValue } from "../backend.ts";
 import type { McpSessionsConfig } from "./sessions.ts";
 import type { ToolSearchConfig } from "./tool-search.ts";
+import type { ToolViewConfig } from "./tool-views.ts";
 
 /** `mcp` as configured. */
 export interface McpConfig {
@@ -22,6 +23,8 @@ export interface McpConfig {
   readonly toolLock: ToolLockConfig | undefined;
   /** Search for tools; `undefined` if lists are always complete. */
   readonly toolSearch: ToolSearchConfig | undefined;
+  /** Tools that clients see in another way than their servers list them. */
+  readonly toolViews: readonly ToolViewConfig[];
 }
 
 /**

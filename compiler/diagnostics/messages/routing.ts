@@ -322,6 +322,22 @@ export const routingMessages = {
       "of the same name, it belongs to the first of them whose item the caller may use. Known before the gateway runs are " +
       "the tools of OpenAPI documents and the items of a tool lock; for others, the gateway warns when it sees them.",
   }),
+  "bad-tool-view": message<{ problem: string }>({
+    severity: "error",
+    text: ({ problem }) => problem,
+    explanation:
+      "An entry of `tools` names a target and one of its tools. Each tool has one entry, and each name for clients belongs to " +
+      "one tool, so that a call means the same to the gateway and to its clients. Tools and arguments of OpenAPI documents and " +
+      "tools of a lock are known before the gateway runs.",
+  }),
+  "views-without-prefixes": message<Record<never, never>>({
+    severity: "error",
+    text: () => '"tools" cannot be combined with prefixMode: never and several targets',
+    hint: () => "remove `prefixMode`, and give the tools names in `tools`",
+    explanation:
+      "Without prefixes, a name belongs to the first target that lists it, which can change while the gateway runs. An entry of " +
+      "`tools` is about one tool of one target.",
+  }),
   "tool-of-gateway": message<{ item: string; name: string }>({
     severity: "warning",
     text: ({ item, name }) =>

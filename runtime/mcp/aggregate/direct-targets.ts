@@ -86,7 +86,7 @@ async function findWay(
         call: (request, sink) => {
           // The client's repeated headers describe the call that the client makes, not other calls.
           const repeated = exchange.header("mcp-method") === request.method ? undefined : [];
-          const own = backend.toolSearch?.paramHeaders(exchange, target, request) ?? repeated;
+          const own = backend.toolFront?.paramHeaders(exchange, target, request) ?? repeated;
           return callStateless(exchange, target, limits.message, request, sink, own);
         },
       };

@@ -1,6 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
-import { McpMetrics } from "../rules/mcp-metrics.ts";
+import { mcpMetrics } from "../rules/mcp-metrics.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import type { McpTarget } from "../transports/target.ts";
 
@@ -20,6 +20,6 @@ export function failedTarget(
     !backend.prefix || failure.target !== undefined
       ? failure
       : { ...failure, target: name, detail: `${name}: ${failure.detail}` };
-  exchange.gateway.metrics.part(McpMetrics).targetFailed(exchange, name, named);
+  mcpMetrics(exchange).targetFailed(exchange, name, named);
   return named;
 }

@@ -70,7 +70,10 @@ async function callLocked(
     jwt: access.jwt,
     target: target.name,
     request,
-    nameAsSent: (kind, name) => clientName(backend, target, kind, name),
+    nameAsSent: (kind, name) => {
+      const listed = clientName(backend, target, kind, name);
+      return backend.toolFront?.shownAs(kind, listed) ?? listed;
+    },
     ask,
   });
   if (exchange.isOver) return;
@@ -135,7 +138,7 @@ export function messageForClient(
 ): Message | undefined {
   const { exchange, access, backend } = context;
   backend.owners?.notice(message);
-  backend.toolSearch?.notice(message);
+  backend.toolFront?.notice(message);
   if (isHiddenUpdate(exchange, access, active.target.name, message)) return undefined;
   return backend.prefix ? forClient(message, aggregateTarget(context, active)) : message;
 }

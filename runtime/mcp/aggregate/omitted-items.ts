@@ -1,6 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { ListedItem } from "../protocol/list-edit.ts";
-import { McpMetrics } from "../rules/mcp-metrics.ts";
+import { mcpMetrics } from "../rules/mcp-metrics.ts";
 import type { OwnedRequest } from "../transports/item-owners.ts";
 import type { McpTarget } from "../transports/target.ts";
 import { shapeProblem } from "./item-shape.ts";
@@ -20,7 +20,7 @@ export function isOmitted(
     ? "the server lists this name twice"
     : shapeProblem(item.list, item.text, isStateless ? "stateless" : "sessions");
   if (problem === undefined) return false;
-  exchange.gateway.metrics.part(McpMetrics).omitted(exchange, target.name, item, problem);
+  mcpMetrics(exchange).omitted(exchange, target.name, item, problem);
   return true;
 }
 
@@ -37,5 +37,5 @@ export function checkName(
   if (item.kind !== "tool" || MODEL_NAME.test(name)) return;
   const text =
     "may be refused by models: its name for clients is not 1 to 64 letters, digits, _ or -";
-  exchange.gateway.metrics.part(McpMetrics).warnAbout(exchange, target.name, item, text);
+  mcpMetrics(exchange).warnAbout(exchange, target.name, item, text);
 }

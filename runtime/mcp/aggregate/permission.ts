@@ -18,7 +18,7 @@ import {
   verdictOn,
   verdictOnMethod,
 } from "../rules/authorization.ts";
-import { McpMetrics } from "../rules/mcp-metrics.ts";
+import { mcpMetrics } from "../rules/mcp-metrics.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { resolvePrimitive } from "./names.ts";
 
@@ -29,26 +29,27 @@ export function recordMethod({ record }: Exchange, method: string): void {
 }
 
 /**
- * Returns the message that a client's message stands for, which is another one if it calls a tool by the gateway's tool for
- * that. Responds and returns `undefined` if it is malformed.
+ * Returns the message that a client's message stands for, if the rules permit it: calls may name a tool in another way than its
+ * target. Responds and returns `undefined` otherwise. Rules are asked later if they read the target, which a name without prefix
+ * does not tell, or the tools that a search has found.
  */
-export function meantMessage(
+export function permittedMessage(
   exchange: Exchange,
-  { toolSearch }: McpBackend,
+  backend: McpBackend,
+  access: McpAuthorization,
+  methods: EraMethods,
   sent: Message,
 ): Message | undefined {
-  const meant = toolSearch?.meant(sent) ?? sent;
-  if (typeof meant !== "string") return meant;
-  respondRpcError(exchange, 200, "MCP", invalid(sent, `Invalid params: ${meant}`));
-  return undefined;
-}
-
-/**
- * Whether rules are asked later: they read the target, which a name without prefix does not tell, or the tools that a search
- * has found.
- */
-export function isDecidedLater({ owners, toolSearch }: McpBackend, message: Message): boolean {
-  return owners?.listFor(message) !== undefined || toolSearch?.serves(message) === true;
+  const { owners, toolFront } = backend;
+  const message = toolFront?.meant(sent) ?? sent;
+  if (typeof message === "string") {
+    respondRpcError(exchange, 200, "MCP", invalid(sent, message));
+    return undefined;
+  }
+  const isDecidedLater = owners?.listFor(message) !== undefined || toolFront?.serves(message);
+  return isDecidedLater || isPermitted(exchange, backend, access, methods, message)
+    ? message
+    : undefined;
 }
 
 /** Whether the rules permit a message. Responds if its item is hidden or cannot be determined. */
@@ -61,7 +62,7 @@ export function isPermitted(
 ): boolean {
   if (message.kind === "response") return true;
   const method = isSpecified(methods, message) ? message.method : "other";
-  const metrics = exchange.gateway.metrics.part(McpMetrics);
+  const metrics = mcpMetrics(exchange);
   const ofMethod = isSpecified(methods, message)
     ? allowed
     : verdictOnMethod(access, exchange, backend.ruledMethods, message.method);
@@ -121,7 +122,8 @@ export function isPermitted(
   if (asksForScopes(exchange, access, message, onItem)) return false;
   // The client sees no difference; the log does.
   const reason = found === undefined ? "MCP" : "Authorization";
-  respondRpcError(exchange, 200, reason, invalid(message, unknownPrimitive(item.kind, item.name)));
+  const shown = backend.toolFront?.shownAs(item.kind, item.name) ?? item.name;
+  respondRpcError(exchange, 200, reason, invalid(message, unknownPrimitive(item.kind, shown)));
   return false;
 }
 

@@ -134,9 +134,9 @@ function recipients(context: SessionContext, message: Message): readonly Routed[
 
 /** Serves a request from the targets that it concerns. */
 export function serveRequest(context: SessionContext, request: Message): void {
-  const { prefix, owners, toolSearch } = context.backend;
-  if (toolSearch?.serves(request) === true) {
-    toolSearch.serve(ownedRequest(context, request));
+  const { prefix, owners, toolFront } = context.backend;
+  if (toolFront?.serves(request) === true) {
+    toolFront.serve(ownedRequest(context, request));
     return;
   }
   if (!prefix) {

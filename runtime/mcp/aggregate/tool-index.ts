@@ -1,12 +1,6 @@
 import MiniSearch from "minisearch";
 import { objectOf } from "./initialize-result.ts";
-import type { VisibleItem } from "./whole-list.ts";
-
-/** A tool that a search may find. */
-export interface IndexedTool extends VisibleItem {
-  /** The definition as the client sees it, as JSON text. */
-  readonly text: string;
-}
+import type { SeenTool } from "./viewed-tools.ts";
 
 /** Summary of a tool in the results of a search; JSON values. */
 export interface ToolSummary {
@@ -24,17 +18,17 @@ const MAX_EDITS = 0.25;
 
 /** The visible tools of a caller, ranked by BM25 over their names, descriptions and parameters. */
 export class ToolIndex {
-  readonly tools: readonly IndexedTool[];
-  readonly #summaries = new Map<IndexedTool, ToolSummary>();
+  readonly tools: readonly SeenTool[];
+  readonly #summaries = new Map<SeenTool, ToolSummary>();
   /** Built by the first search: most clients of a cached list only list. */
   #index: MiniSearch<SearchedFields> | undefined;
 
-  constructor(tools: readonly IndexedTool[]) {
+  constructor(tools: readonly SeenTool[]) {
     this.tools = tools;
   }
 
   /** Returns the tools that match any word of a query, best first. */
-  search(query: string): readonly IndexedTool[] {
+  search(query: string): readonly SeenTool[] {
     this.#index ??= indexOf(this.tools);
     const found = this.#index.search(query);
     // Misspelt words take much longer.
@@ -43,7 +37,7 @@ export class ToolIndex {
   }
 
   /** Returns what a search tells about one of the tools. */
-  summary(tool: IndexedTool): ToolSummary {
+  summary(tool: SeenTool): ToolSummary {
     const known = this.#summaries.get(tool);
     if (known !== undefined) return known;
     const summary = summaryOf(tool);
@@ -52,7 +46,7 @@ export class ToolIndex {
   }
 
   /** Returns the tool with this name; `undefined` if the caller sees none. */
-  find(name: string): IndexedTool | undefined {
+  find(name: string): SeenTool | undefined {
     return this.tools.find((each) => each.name === name);
   }
 
@@ -62,7 +56,7 @@ export class ToolIndex {
   }
 }
 
-function summaryOf({ name, text }: IndexedTool): ToolSummary {
+function summaryOf({ name, text }: SeenTool): ToolSummary {
   const { description, inputSchema } = objectOf(JSON.parse(text));
   const { properties, required } = objectOf(inputSchema);
   const needed = new Set<unknown>(Array.isArray(required) ? required : []);
@@ -88,7 +82,7 @@ interface SearchedFields {
   readonly description: string;
 }
 
-function indexOf(tools: readonly IndexedTool[]): MiniSearch<SearchedFields> {
+function indexOf(tools: readonly SeenTool[]): MiniSearch<SearchedFields> {
   const index = new MiniSearch<SearchedFields>({
     fields: ["name", "description"],
     tokenize: words,
@@ -99,7 +93,7 @@ function indexOf(tools: readonly IndexedTool[]): MiniSearch<SearchedFields> {
   return index;
 }
 
-function fieldsOf({ name, text }: IndexedTool, id: number): SearchedFields {
+function fieldsOf({ name, text }: SeenTool, id: number): SearchedFields {
   const { title, description, inputSchema } = objectOf(JSON.parse(text));
   const parameters = Object.entries(objectOf(objectOf(inputSchema).properties)).map(
     ([key, schema]) => `${key} ${stringOf(objectOf(schema).description)}`,

@@ -1,28 +1,25 @@
 import { createHash } from "node:crypto";
 import type { Exchange } from "../../http/exchange.ts";
 import { calledName, calledTool } from "../protocol/called-tool.ts";
-import { type Message, ownMessage, textAt } from "../protocol/message.ts";
+import type { McpPrimitiveKind } from "../protocol/item-lists.ts";
+import { type Message, textAt } from "../protocol/message.ts";
 import { paramOf } from "../protocol/message-edit.ts";
-import {
-  listedParamHeaders,
-  type ParamHeader,
-  paramHeaderList,
-} from "../protocol/param-headers.ts";
 import { unknownPrimitive } from "../protocol/primitives.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
 import { isListed } from "../rules/authorization.ts";
 import { callerOf } from "../rules/lock-check.ts";
-import { McpMetrics } from "../rules/mcp-metrics.ts";
+import { mcpMetrics } from "../rules/mcp-metrics.ts";
 import { ClientStream } from "../session/client-stream.ts";
 import type { OwnedRequest } from "../transports/item-owners.ts";
 import type { McpTarget } from "../transports/target.ts";
-import type { ToolSearch } from "../transports/tool-search.ts";
-import { listResult } from "./aggregate-lists.ts";
+import type { ToolFront } from "../transports/tool-front.ts";
 import { objectOf } from "./initialize-result.ts";
+import { NotedHeaders, stored } from "./noted-headers.ts";
 import { recordPrimitive } from "./permission.ts";
-import { type IndexedTool, ToolIndex } from "./tool-index.ts";
-import { entryOf, wholeList } from "./whole-list.ts";
+import { ToolIndex } from "./tool-index.ts";
+import { type ToolView, ToolViews } from "./tool-views.ts";
+import { askTools, type SeenTool, type SeenTools, serveTools } from "./viewed-tools.ts";
 
 /** Settings of a search. */
 export interface ToolSearchSettings {
@@ -32,6 +29,8 @@ export interface ToolSearchSettings {
   readonly maxResults: number;
   /** Names of the gateway's tools. */
   readonly names: ToolSearchNames;
+  /** Absent if clients see all tools as their targets list them. */
+  readonly views?: readonly ToolView[];
 }
 
 /** Names of the gateway's tools. */
@@ -50,35 +49,39 @@ const MAX_CALLERS = 1000;
 /** Maximum number of different sets of tools in the cache. */
 const MAX_INDEXES = 32;
 
-/** Maximum number of tools whose arguments are repeated in headers. */
-const MAX_PARAM_HEADERS = 10_000;
-
 /** Creates the search for a backend. */
-export function toolSearch(settings: ToolSearchSettings): ToolSearch {
+export function toolSearch(settings: ToolSearchSettings): ToolFront {
   return new SearchedTools(settings);
 }
 
 /** Tools as far as their callers have seen them. Each set of tools has its own index, so ranks tell nothing of hidden tools. */
-class SearchedTools implements ToolSearch {
+class SearchedTools implements ToolFront {
   readonly #settings: ToolSearchSettings;
   readonly #own: ReadonlySet<string>;
   readonly #callers = new Map<string, { readonly at: number; readonly index: ToolIndex }>();
   /** By digest of the tools. */
   readonly #indexes = new Map<string, ToolIndex>();
-  /** By target and name of a tool. */
-  readonly #paramHeaders = new Map<string, readonly ParamHeader[]>();
+  readonly #headers = new NotedHeaders();
+  readonly #views: ToolViews;
 
   constructor(settings: ToolSearchSettings) {
     this.#settings = settings;
     this.#own = new Set(Object.values(settings.names));
+    this.#views = new ToolViews(settings.views ?? []);
   }
 
   meant(message: Message): Message | string {
     const { call } = this.#settings.names;
-    const meant = calledTool(message, call);
-    if (meant === message || typeof meant === "string") return meant;
-    const name = calledName(meant) ?? "";
-    return this.#own.has(name) ? `${call} cannot call ${name}` : meant;
+    const called = calledTool(message, call);
+    if (typeof called === "string") return `Invalid params: ${called}`;
+    const name = calledName(called) ?? "";
+    if (called !== message && this.#own.has(name))
+      return `Invalid params: ${call} cannot call ${name}`;
+    return this.#views.meant(called);
+  }
+
+  shownAs(kind: McpPrimitiveKind, name: string): string {
+    return this.#views.shownAs(kind, name);
   }
 
   serves(message: Message): boolean {
@@ -92,9 +95,9 @@ class SearchedTools implements ToolSearch {
     const name = calledName(request);
     if (name !== undefined) recordPrimitive(exchange, "tool", name, undefined);
     const subject = name === undefined ? { method } : { method, item: name };
-    exchange.gateway.metrics.part(McpMetrics).handedOn(exchange, subject);
+    mcpMetrics(exchange).handedOn(exchange, subject);
     const stream = new ClientStream(exchange, request.id, backend.timeouts.keepAlive);
-    if (name === undefined) void this.#serveList(owned, stream);
+    if (name === undefined) this.#serveList(owned, stream);
     else if (name === this.#settings.names.search) void this.#serveSearch(owned, stream);
     else void this.#serveDescribe(owned, stream);
   }
@@ -108,27 +111,17 @@ class SearchedTools implements ToolSearch {
     target: McpTarget,
     request: Message,
   ): readonly string[] | undefined {
-    if (exchange.header("mcp-name") !== this.#settings.names.call) return undefined;
-    const params = this.#paramHeaders.get(paramKey(target, calledName(request) ?? ""));
-    return params === undefined ? [] : paramHeaderList(request, params);
+    const name = exchange.header("mcp-name");
+    const isChanged = name === this.#settings.names.call || this.#views.has(name);
+    return isChanged ? this.#headers.of(target, request) : undefined;
   }
 
-  async #serveList(owned: OwnedRequest, stream: ClientStream): Promise<void> {
-    const { exchange, request } = owned;
-    if (paramOf(request, "cursor") !== undefined) {
-      stream.response(rpcError(request.id, rpcCode.invalidParams, "Invalid cursor"));
-      return;
-    }
-    const found = await this.#ask(owned, stream);
-    if (exchange.isOver) return;
-    if ("kind" in found) {
-      stream.fail(found);
-      return;
-    }
-    const { index, missing } = found;
-    const isSearched = index.tools.length > this.#settings.above;
-    const entries = isSearched ? this.#ownTools(index) : index.tools.map(({ text }) => text);
-    stream.response(rpcResult(request.id, listResult(owned, "tools", { entries, missing })));
+  #serveList(owned: OwnedRequest, stream: ClientStream): void {
+    void serveTools(owned, stream, this.#ask(owned, stream), (tools) =>
+      tools.length > this.#settings.above
+        ? this.#ownTools(new ToolIndex(tools))
+        : tools.map(({ text }) => text),
+    );
   }
 
   async #serveSearch(owned: OwnedRequest, stream: ClientStream): Promise<void> {
@@ -177,7 +170,7 @@ class SearchedTools implements ToolSearch {
     if (cached !== undefined && Date.now() - cached.at < MAX_AGE) return cached.index;
     const found = await this.#ask(owned, stream);
     if (exchange.isOver) return undefined;
-    if (!("kind" in found)) return found.index;
+    if (!("kind" in found)) return this.#shared(found.tools);
     stream.fail(found);
     return undefined;
   }
@@ -185,44 +178,21 @@ class SearchedTools implements ToolSearch {
   /** Asks the targets for their tools, and caches those that the caller may see. */
   async #ask(owned: OwnedRequest, stream: ClientStream): Promise<SeenTools | TargetFailure> {
     const { exchange, access } = owned;
-    const found = await wholeList(owned, "tools", {
-      onMessage: ({ forClient }, message) => {
-        const shown = forClient(message);
-        return shown === undefined || stream.message(shown.text);
-      },
-      onHidden: () => {},
-    });
+    const found = await askTools(owned, stream, this.#views, this.#headers, this.#own);
     if ("kind" in found) return found;
-    const tools: IndexedTool[] = [];
-    for (const each of found.items) {
-      const { owner, item, name } = each;
-      if (this.#own.has(name)) {
-        const why = `${name} is a tool of the gateway`;
-        exchange.gateway.metrics.part(McpMetrics).omitted(exchange, owner.target.name, item, why);
-        continue;
-      }
-      this.#noteParamHeaders(each);
-      tools.push({ ...each, text: entryOf(owned, each) });
-    }
-    const index = this.#shared(tools);
+    const index = this.#shared(found.tools);
     stored(this.#callers, callerOf(exchange, access.jwt), { at: Date.now(), index }, MAX_CALLERS);
-    return { index, missing: found.missing };
+    return found;
   }
 
   /** Returns the index of these tools, which callers with the same tools share. */
-  #shared(tools: readonly IndexedTool[]): ToolIndex {
+  #shared(tools: readonly SeenTool[]): ToolIndex {
     const digest = createHash("sha256");
     for (const { owner, text } of tools) digest.update(`${owner.index} ${text}\n`);
     const key = digest.digest("base64url");
     const index = this.#indexes.get(key) ?? new ToolIndex(tools);
     stored(this.#indexes, key, index, MAX_INDEXES);
     return index;
-  }
-
-  #noteParamHeaders({ owner, item }: Omit<IndexedTool, "text">): void {
-    const list = ownMessage(rpcResult("0", `{"tools":[${item.text}]}`));
-    for (const [name, headers] of listedParamHeaders(list))
-      stored(this.#paramHeaders, paramKey(owner.target, name), headers, MAX_PARAM_HEADERS);
   }
 
   /** Returns the definitions of the gateway's tools, as JSON text. */
@@ -260,13 +230,6 @@ class SearchedTools implements ToolSearch {
   }
 }
 
-/** The tools that a caller may see. */
-interface SeenTools {
-  readonly index: ToolIndex;
-  /** Names of the targets that failed. */
-  readonly missing: readonly string[];
-}
-
 /** Returns the schema of arguments, of which the first is required. */
 function objectSchema(properties: Readonly<Record<string, object>>) {
   return { type: "object", properties, required: Object.keys(properties).slice(0, 1) };
@@ -286,16 +249,4 @@ function textResult({ request, isStateless }: OwnedRequest, text: string): strin
   const result = { content: [{ type: "text", text }] };
   const members = isStateless ? { ...result, resultType: "complete" } : result;
   return rpcResult(request.id, JSON.stringify(members));
-}
-
-function paramKey({ name }: McpTarget, tool: string): string {
-  return `${name}\n${tool}`;
-}
-
-/** Stores an entry as the newest, and drops the oldest beyond a maximum. */
-function stored<Value>(map: Map<string, Value>, key: string, value: Value, max: number): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > max && oldest !== undefined) map.delete(oldest);
 }

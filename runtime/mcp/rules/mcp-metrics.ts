@@ -129,6 +129,11 @@ export class McpMetrics {
   }
 }
 
+/** Returns the counters of the gateway of a request. */
+export function mcpMetrics({ gateway }: Exchange): McpMetrics {
+  return gateway.metrics.part(McpMetrics);
+}
+
 /** Logs the error of a response. */
 export function noteResponseError({ record }: Exchange, response: Message): void {
   const error = responseError(response);

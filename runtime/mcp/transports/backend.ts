@@ -18,7 +18,7 @@ import type {
   StreamableHttpTarget,
 } from "./target.ts";
 import { TargetEra, type TargetEraName } from "./target-era.ts";
-import type { ToolSearch } from "./tool-search.ts";
+import type { ToolFront } from "./tool-front.ts";
 
 /** The MCP servers of a route and their settings. All are set: the runtime has no defaults. */
 export interface McpBackendSettings {
@@ -35,8 +35,8 @@ export interface McpBackendSettings {
   readonly failureMode: "failClosed" | "failOpen";
   /** Targets of tools and prompts whose names have no prefix although there are several targets; absent if they have one. */
   readonly owners?: ItemOwners;
-  /** Tools of the gateway by which clients find and call the others; absent if lists are complete. */
-  readonly toolSearch?: ToolSearch;
+  /** Changes which tools clients see, and under which names; absent if they see those of the targets. */
+  readonly toolFront?: ToolFront;
   /** Methods that rules name; where there are rules, only these and MCP's own methods pass. */
   readonly ruledMethods?: readonly string[];
   readonly timeouts: McpTimeouts;

@@ -6,6 +6,7 @@ import type { KnownValues } from "./sample-values.ts";
 
 const host = { host: "127.0.0.1:9000" };
 const target = { name: "one", mcp: { host: "http://127.0.0.1:9001/mcp" } };
+const pairOfServers = [target, { name: "two", mcp: { host: "http://127.0.0.1:9002/mcp" } }];
 const child = { name: "one", stdio: { cmd: "server" } };
 const api = (path: string): string =>
   JSON.stringify({
@@ -129,6 +130,12 @@ export const seeds: readonly unknown[] = [
     }),
   ),
   gateway({ routes: [{ backends: [{ mcp: { targets: [child] } }] }] }),
+  gateway({ routes: [{ backends: [{ mcp: { targets: pairOfServers } }] }] }),
+  gateway(
+    { routes: [{ backends: [{ backend: "a" }] }] },
+    { backends: [{ name: "a", mcp: { targets: pairOfServers } }] },
+  ),
+  { mcp: { targets: pairOfServers } },
   gateway({ routes: [{ backends: [{ mcp: { targets: [described] } }] }] }),
   gateway(
     { routes: [{ backends: [{ backend: "a" }] }] },
@@ -675,6 +682,10 @@ export const known: KnownValues = {
   resourceType: ["foundry", "openAI"],
   azureResourceType: ["foundry", "openAI"],
   apiKey: secret,
+  "mcp.tools": [
+    [{ target: "one", tool: "a", name: "x", description: "X", set: { b: 1 }, hide: ["c"] }],
+  ],
+  "tools.[].target": ["one", "two"],
   "mcp.sessions": [{ max: 50, maxPerCaller: 7 }],
   "backend.backend": ["a", "b"],
   "backends.[].backend": ["a", "b"],

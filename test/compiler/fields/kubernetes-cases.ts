@@ -14,6 +14,9 @@ const routed = { parentRefs: [parent], rules: [{ backendRefs: [ofBackend] }] };
 const agentRuntimeArn = "arn:aws:bedrock-agentcore:us-west-2:123456789012:runtime/a-1";
 const fixed = { static: { host: "a.test", port: 80 } };
 const mcp = { mcp: { targets: [{ name: "one", static: { host: "a.test", port: 80 } }] } };
+const pairOfServers = {
+  mcp: { targets: [...mcp.mcp.targets, { name: "two", static: { host: "b.test", port: 80 } }] },
+};
 const sse = {
   mcp: { targets: [{ name: "one", static: { host: "a.test", port: 80, protocol: "SSE" } }] },
 };
@@ -211,6 +214,7 @@ export const seeds: readonly object[] = [
   { Gateway: formerlyMutual, HTTPRoute: route, BackendTLSPolicy: secured },
   behind(fixed),
   behind(mcp),
+  behind(pairOfServers),
   behind(selected),
   behind(openai),
   behind(claude),
@@ -603,6 +607,10 @@ export const known: KnownValues = {
   "sessions.idleTimeout": ["7s", "11s"],
   "mcp.toolLock": [{ name: "a" }],
   "toolLock.name": objects,
+  "mcp.tools": [
+    [{ target: "one", tool: "a", name: "x", description: "X", set: { b: 1 }, hide: ["c"] }],
+  ],
+  "tools.[].target": ["one", "two"],
   "mcp.sessions": [{ max: 50, maxPerCaller: 7 }],
   "allowedRoutes.namespaces": [chosen],
   "allowedListeners.namespaces": [chosen],

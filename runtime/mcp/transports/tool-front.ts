@@ -1,15 +1,18 @@
 import type { Exchange } from "../../http/exchange.ts";
+import type { McpPrimitiveKind } from "../protocol/item-lists.ts";
 import type { Message } from "../protocol/message.ts";
 import type { OwnedRequest } from "./item-owners.ts";
 import type { McpTarget } from "./target.ts";
 
-/** Tools of the gateway by which clients find and call the tools of an endpoint with many of them. */
-export interface ToolSearch {
+/** Lists and names of tools that the gateway changes for clients: by configured views, or by a search. */
+export interface ToolFront {
   /**
-   * Returns the call that a call of the gateway's own tool stands for; other messages as they are. Returns a string that
-   * describes the problem if the arguments are malformed.
+   * Returns the call of a target's tool that a client's call stands for; other messages as they are. Returns the message of an
+   * error if it is malformed, or if clients do not know the name.
    */
   meant(message: Message): Message | string;
+  /** Returns the client's name of an item, by the name that it has without views. */
+  shownAs(kind: McpPrimitiveKind, name: string): string;
   /** Whether the gateway itself responds to a message, for which no rule is asked but about the tools in the response. */
   serves(message: Message): boolean;
   serve(owned: OwnedRequest): void;
@@ -17,7 +20,7 @@ export interface ToolSearch {
   notice(message: Message): void;
   /**
    * Returns the headers that repeat arguments of a call to a target (MCP 2026-07-28), as a flat list: the client does not know
-   * the tool's schema. `undefined` if the client has called the tool itself.
+   * the target's schema. `undefined` if it does.
    */
   paramHeaders(
     exchange: Exchange,
