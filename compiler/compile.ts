@@ -99,7 +99,7 @@ export function checkFiles(
     literals,
     closed: isolated?.closed ?? [],
     kubernetes: lowered?.value?.kubernetes,
-    diagnostics,
+    diagnostics: [...diagnostics, ...(isolated?.bugs ?? [])],
     files: [...parsed.files, ...mistakenModules(diagnostics, parsed.files, read)],
     dependencies: [...read.keys()],
   };

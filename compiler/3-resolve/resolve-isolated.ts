@@ -1,5 +1,6 @@
 import { isolated, shutRoute } from "../2-lower/kubernetes/isolate.ts";
 import type { Lowered } from "../2-lower/lower.ts";
+import { CachedByObjects } from "../cached-results.ts";
 import { defaultFrontend } from "../config/frontend.ts";
 import type {
   GatewayResource,
@@ -8,7 +9,7 @@ import type {
   RouteResource,
   TcpRouteResource,
 } from "../config/resources.ts";
-import { type Diagnostic, isError, type Origin } from "../diagnostics/diagnostic.ts";
+import { type Diagnostic, Diagnostics, isError, type Origin } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { Program } from "../ir/program.ts";
 import type { CachedResolutions } from "./cached-resolutions.ts";
@@ -27,6 +28,11 @@ export interface ResolvedIsolated extends Resolved {
   readonly closed: readonly ClosedPart[];
 }
 
+/** The same, with the errors of gwc that isolating them has found. */
+interface Isolated extends ResolvedIsolated {
+  readonly bugs: readonly Diagnostic[];
+}
+
 /** Maximum number of rounds in which newly found mistakes are isolated; after that, parts are tried one by one. */
 const MAX_ROUNDS = 8;
 
@@ -41,16 +47,18 @@ export function resolveIsolated(
   input: ResolveInput,
   host: Host,
   { unwritable = () => [], cache }: IsolationSettings = {},
-): ResolvedIsolated {
+): Isolated {
+  const bugs = new Diagnostics();
+  const settings = { bugs, variants: cache?.variants ?? new CachedByObjects() };
   const attempt = (declared: GatewayResources): Attempt => {
     const tried = attemptToResolve(declared, input, host, cache);
-    const bugs = (tried.value?.programs ?? []).flatMap((each) => unwritable(each));
-    return bugs.length === 0 ? tried : { value: undefined, problems: bugs, isUnwritable: true };
+    const problems = (tried.value?.programs ?? []).flatMap((each) => unwritable(each));
+    return problems.length === 0 ? tried : { value: undefined, problems, isUnwritable: true };
   };
   const results = gateways.flatMap((declared): readonly ResolvedIsolated[] => {
     let errors = found;
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const left = kubernetes && isolated(declared, kubernetes, errors, cache?.variants);
+      const left = kubernetes && isolated(declared, kubernetes, errors, settings);
       if (left === undefined) return [];
       const { value, problems, isUnwritable } = attempt(left);
       if (value !== undefined) return [{ ...value, closed: [] }];
@@ -66,6 +74,7 @@ export function resolveIsolated(
     programs: results.flatMap(({ programs }) => programs),
     literals: results.flatMap(({ literals }) => literals),
     closed: results.flatMap(({ closed }) => closed),
+    bugs: bugs.list,
   };
 }
 

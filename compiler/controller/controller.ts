@@ -1,14 +1,13 @@
 import { hostname } from "node:os";
-import type { UnopenedPort } from "../../runtime/discovery/resource-types.ts";
 import { Admission, type AdmissionSettings } from "./admission/admission.ts";
 import { certificateSecret } from "./admission/admission-certificate.ts";
-import { Delivery, type DeliveryState } from "./delivery/delivery.ts";
+import { Delivery } from "./delivery/delivery.ts";
 import type { DiscoveryCertificate } from "./delivery/mounted-certificate.ts";
 import { sharedSigner } from "./delivery/signing-key.ts";
 import type { ApiServer } from "./kubernetes/api-server.ts";
 import { LeaderElection } from "./kubernetes/leader-election.ts";
 import { errorText } from "./kubernetes/reflector.ts";
-import type { CompiledStatus, PodSettings } from "./model/compile-files.ts";
+import type { PodSettings } from "./model/compile-files.ts";
 import { type CompiledModel, CompilerThread } from "./model/compiler-thread.ts";
 import { othersGateways } from "./model/gateway-owner.ts";
 import { type NamespaceTurn, NamespaceTurns } from "./model/namespace-turns.ts";
@@ -16,16 +15,9 @@ import { snapshotFiles, snapshotGenerations, snapshotOf } from "./model/snapshot
 import { WatchedObjects, type WatchScope } from "./model/watched-objects.ts";
 import { type Figure, Times } from "./operation/figures.ts";
 import { type ProvisionedGateway, Provisioner } from "./provisioning/provisioner.ts";
-import { withDefinitions } from "./status/class-status.ts";
-import { withDelays } from "./status/delayed-objects.ts";
-import {
-  withAddresses,
-  withDelivery,
-  withUnopened,
-  withUnopenedPorts,
-} from "./status/delivery-status.ts";
-import { StatusWriter, type WantedStatus } from "./status/status-writer.ts";
+import { StatusWriter } from "./status/status-writer.ts";
 import { UnservedChanges } from "./status/unserved-changes.ts";
+import { WantedStatuses } from "./status/wanted-statuses.ts";
 
 /** Dependencies of a controller. */
 export interface ControllerSettings {
@@ -71,12 +63,8 @@ export class Controller {
   readonly #admission: Admission | undefined;
   readonly #compiler = new CompilerThread();
   readonly #turns = new NamespaceTurns();
-  #compiled: Omit<CompiledModel, "processorTime"> = { gateways: new Map(), statuses: [] };
-  /** The generations of objects that were compiled. */
-  #generations: ReadonlyMap<string, number> = new Map();
+  readonly #wanted: WantedStatuses;
   #isCompiling = false;
-  /** Why the newest state could not be compiled at all; `undefined` if it could. */
-  #failure: string | undefined;
   readonly #unserved: UnservedChanges;
   readonly #compileTimes = new Times();
   /** From the first change that was heard of until data planes are sent what came of it. */
@@ -106,7 +94,7 @@ export class Controller {
     this.#objects = objects;
     this.#unserved = new UnservedChanges(
       {
-        reasonOf: (key) => this.#backlogOf(key),
+        reasonOf: (key) => this.#wanted.backlogOf(key),
         servedGenerations: (key) => delivery.servedGenerations(key),
       },
       () => this.#changed(false),
@@ -118,6 +106,10 @@ export class Controller {
     const changed = () => this.#changed(false);
     const others = () => othersGateways(objects);
     this.#provisioner = pods && new Provisioner({ api, warn, hasSecret, others, changed });
+    this.#wanted = new WantedStatuses({
+      ...{ objects, delivery, provisioner: this.#provisioner, turns: this.#turns },
+      unserved: () => this.#unserved,
+    });
     const { admission, namespace } = settings;
     this.#admission = admission && new Admission({ api, namespace, objects, warn, ...admission });
     this.#comparing = setInterval(() => this.#compare(), COMPARE_AGAIN);
@@ -199,7 +191,7 @@ export class Controller {
     };
     return [
       gauge("leading", "Whether this replica writes.", Number(this.#election.isLeading)),
-      gauge("gateways", "Gateways that are compiled.", this.#compiled.gateways.size),
+      gauge("gateways", "Gateways that are compiled.", this.#wanted.last.gateways.size),
       gauge("data_planes", "Data planes that are connected.", this.#delivery.dataPlanes),
       histogram("compile_seconds", "Seconds that a compilation took.", this.#compileTimes),
       histogram(
@@ -266,7 +258,7 @@ export class Controller {
     if (this.#isDirty) void this.#compile();
     this.#delivery.refreshData();
     this.#admission?.refresh();
-    this.#statuses.want(this.#wantedStatuses());
+    this.#statuses.want(this.#wanted.all());
   }
 
   /** Compiles what is declared now, and once more when that has changed meanwhile: the newest counts. */
@@ -297,21 +289,25 @@ export class Controller {
       const limit = this.#turns.limitOf(turn);
       const files = snapshotFiles(turn.snapshot);
       const { processorTime, ...compiled } = await this.#compiler.compile(files, this.#pods, limit);
-      this.#compiled = compiled;
-      this.#failure = undefined;
-      this.#generations = generations;
+      const { gateways } = compiled;
+      // Delivery keeps the code.
+      this.#wanted.last = {
+        ...compiled,
+        gateways: withoutModules(gateways),
+        generations,
+        failure: undefined,
+      };
       const time = performance.now() - began;
       this.#compileTimes.add(time / 1000);
-      log("info", `compiled ${this.#compiled.gateways.size} gateways in ${Math.round(time)} ms`);
+      log("info", `compiled ${gateways.size} gateways in ${Math.round(time)} ms`);
       // Other processes on the machine make no namespace expensive.
       const wait = this.#turns.compiled(turn, processorTime, performance.now());
       if (wait !== undefined) log("warn", waitingText(turn, processorTime, wait));
-      await this.#objects.keepValues(this.#delivery.valuesOf(this.#compiled.gateways));
-      this.#delivery.deliver(this.#compiled.gateways, generations);
+      await this.#objects.keepValues(this.#delivery.valuesOf(gateways));
+      this.#delivery.deliver(gateways, generations);
       if (changes > 0) this.#reconcileTimes.add((performance.now() - since) / 1000);
-      this.#compiled = withoutModules(this.#compiled);
       this.#provisioner?.provision(this.#provisioned());
-      this.#statuses.want(this.#wantedStatuses());
+      this.#statuses.want(this.#wanted.all());
     } catch (error) {
       // The next compilation begins with everything.
       this.#compiler.stop();
@@ -322,8 +318,8 @@ export class Controller {
       const failure = `${of} can't be compiled: ${errorText(error)}`;
       log("warn", failure);
       // Avoidable changes are left out, which the statuses of their objects report.
-      if (!isAvoidable) this.#failure = failure;
-      this.#statuses.want(this.#wantedStatuses());
+      if (!isAvoidable) this.#wanted.last = { ...this.#wanted.last, failure };
+      this.#statuses.want(this.#wanted.all());
       this.#isOutdated = !isAvoidable;
       setTimeout(() => this.#compileAgain(), isAvoidable ? 0 : COMPILE_AGAIN).unref();
     }
@@ -332,86 +328,11 @@ export class Controller {
   }
 
   #provisioned(): ReadonlyMap<string, ProvisionedGateway> {
-    const all = [...this.#compiled.gateways].flatMap(([key, compiled]) => {
+    const all = [...this.#wanted.last.gateways].flatMap(([key, compiled]) => {
       const gateway = this.#objects.find("Gateway", key);
       return gateway === undefined ? [] : [[key, { gateway, compiled }] as const];
     });
     return new Map(all);
-  }
-
-  #wantedStatuses(): readonly WantedStatus[] {
-    const waiting = this.#turns.waiting(performance.now());
-    const namespaces = new Map(
-      [...waiting].map(([name, until]) => [name, performance.timeOrigin + until] as const),
-    );
-    const delays = { namespaces, compiled: this.#generations };
-    return withDelays(this.#compiledStatuses(), delays, this.#objects);
-  }
-
-  /** The statuses of everything that was compiled. */
-  #compiledStatuses(): readonly WantedStatus[] {
-    const { statuses } = this.#compiled;
-    this.#unserved.look(statuses.flatMap(({ kind, key }) => (kind === "Gateway" ? key : [])));
-    return statuses.map((compiled) => {
-      const { kind, key, status } = compiled;
-      const generation = this.#generations.get(`${kind} ${key}`);
-      if (kind === "GatewayClass") {
-        const known = withDefinitions(status, this.#objects.definitions.known);
-        return { kind, key, status: known, generation };
-      }
-      const [gateway] = compiled.gateways;
-      if (kind === "ListenerSet" && gateway !== undefined) {
-        // Its listeners are in the code of its Gateway, which is what data planes take.
-        const state = this.#stateOf(gateway);
-        const served = this.#delivery.servedGenerations(gateway)?.get(`${kind} ${key}`);
-        const own = state.kind === "taken" ? { ...state, generation: served ?? 0 } : state;
-        const delivered = withDelivery(status, own, generation);
-        return { kind, key, status: this.#opened(compiled, delivered, state), generation };
-      }
-      if (kind !== "Gateway") {
-        const isInDelivery = this.#unserved.isInDelivery(compiled, generation);
-        const inForce = this.#unserved.withBacklog(compiled, generation);
-        const opened = withUnopenedPorts(inForce, compiled.ports, (at) => this.#unopenedOf(at));
-        return { kind, key, status: opened, generation, isInDelivery };
-      }
-      const state = this.#stateOf(key);
-      const delivered = this.#opened(compiled, withDelivery(status, state, generation), state);
-      return { kind, key, status: this.#addressed(key, delivered), generation };
-    });
-  }
-
-  /** The status of a Gateway or ListenerSet with its listeners whose ports data planes cannot open. */
-  #opened({ kind, key }: CompiledStatus, status: object, state: DeliveryState): object {
-    return withUnopened(status, unopenedIn(state), this.#objects.find(kind, key)?.spec);
-  }
-
-  /** The ports of a Gateway that its data planes cannot open. */
-  #unopenedOf(gateway: string): readonly UnopenedPort[] {
-    return unopenedIn(this.#stateOf(gateway));
-  }
-
-  /** Why the data planes of a Gateway do not serve what is declared; `undefined` if they do, or none is connected. */
-  #backlogOf(key: string): string | undefined {
-    if (this.#failure !== undefined) return this.#failure;
-    if (!this.#compiled.gateways.has(key) && this.#delivery.servedGenerations(key) !== undefined)
-      return "the Gateway has mistakes, and still serves its last good state";
-    if (!this.#delivery.isBehind(key)) return undefined;
-    const state = this.#delivery.stateOf(key);
-    return state.kind === "refused" ? state.problem : "its data planes have not taken it yet";
-  }
-
-  /** Returns the result of a Gateway at its data planes. */
-  #stateOf(key: string): DeliveryState {
-    const problem = this.#failure ?? this.#provisioner?.problemOf(key);
-    return problem === undefined ? this.#delivery.stateOf(key) : { kind: "refused", problem };
-  }
-
-  /** The status of a Gateway with the addresses of the Service that this controller made for it. */
-  #addressed(key: string, status: object): object {
-    const compiled = this.#compiled.gateways.get(key);
-    if (this.#provisioner === undefined || compiled === undefined) return status;
-    const service = this.#objects.find("Service", `${compiled.namespace}/${compiled.name}`);
-    return withAddresses(status, this.#objects.find("Gateway", key), service);
   }
 }
 
@@ -420,15 +341,7 @@ function waitingText({ namespaces: [only] }: NamespaceTurn, took: number, wait: 
   return `compiling the changes of namespace "${only}" took ${seconds} s: its next ones wait ${next} s`;
 }
 
-function unopenedIn(state: DeliveryState): readonly UnopenedPort[] {
-  return state.kind === "taken" ? state.unopened : [];
-}
-
-/** The compilation without the code, which delivery keeps. */
-function withoutModules({
-  gateways,
-  statuses,
-}: Omit<CompiledModel, "processorTime">): Omit<CompiledModel, "processorTime"> {
-  const others = [...gateways].map(([key, gateway]) => [key, { ...gateway, modules: [] }] as const);
-  return { gateways: new Map(others), statuses };
+/** Returns Gateways without their code. */
+function withoutModules(gateways: CompiledModel["gateways"]): CompiledModel["gateways"] {
+  return new Map([...gateways].map(([key, each]) => [key, { ...each, modules: [] }] as const));
 }
