@@ -107,7 +107,8 @@ function bindsOf(route: object, guide: string): object {
 const configurations = guides.flatMap(({ name, text }) =>
   [...text.matchAll(/^```yaml\n(?!- )([\s\S]*?)^```$/gm)].map(([, yaml = ""], index) => ({
     name: `${name} ${index + 1}`,
-    text: written(parse(yaml), path.basename(name, ".md")),
+    // Several documents are manifests, which are complete.
+    text: /^---$/m.test(yaml) ? yaml : written(parse(yaml), path.basename(name, ".md")),
   })),
 );
 
