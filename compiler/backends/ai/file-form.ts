@@ -60,6 +60,9 @@ export function aiSchema(policies: Schema<BackendPoliciesValue>) {
         ),
         oneServer,
       ],
+      misplacedFieldHints: {
+        routes: "write it in the policies of the route: policies: { ai: { routes: {...} } }",
+      },
       description: "One LLM provider, or groups of several.",
     },
   );
