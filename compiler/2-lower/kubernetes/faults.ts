@@ -179,20 +179,8 @@ export class Faults {
     const isUnresolved = (this.#paths.get(resource?.name ?? "") ?? []).some(
       (each) => isBelow(each, place) && isBackendReference(each, place.slice(0, 3)),
     );
-    const pool = this.#poolOf(origin, place);
-    return isUnresolved || (pool !== undefined && this.#paths.has(pool));
-  }
-
-  /** Returns the name of the InferencePool that a backend is, or that its reference leads to. */
-  #poolOf(origin: Origin, [, , index, , reference]: ConfigPath): string | undefined {
-    const name = origin.resource?.name;
-    if (name?.startsWith("InferencePool ")) return name;
-    const route = this.#manifestOf(origin);
-    if (route?.kind !== "HTTPRoute" && route?.kind !== "GRPCRoute") return undefined;
-    const to = route.spec?.rules?.[Number(index)]?.backendRefs?.[Number(reference)];
-    if (to === undefined || resourceKind(to.group ?? "", to.kind ?? "") !== "InferencePool")
-      return undefined;
-    return titleOfTarget("InferencePool", to.namespace ?? route.namespace, to.name);
+    const isPool = resource?.name.startsWith("InferencePool ") === true;
+    return isUnresolved || (isPool && this.#paths.has(resource.name));
   }
 
   /** Whether a resource has mistakes that prevent its users from being served. */

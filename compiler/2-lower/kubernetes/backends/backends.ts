@@ -126,7 +126,8 @@ function foundBackend(
   if (manifest?.kind === "InferencePool") {
     const asks = (to: BackendReference, at: Origin) => serverOf(to, manifest, at);
     const config = backends.flatMap(({ kind }) => ofResource(kind, manifest, asks, context) ?? []);
-    return { ...none, config: config.at(0) ?? none.config, manifest, port: poolPort(manifest) };
+    const own = config.at(0) ?? unresolved(manifest.origin);
+    return { ...none, config: own, manifest, port: poolPort(manifest) };
   }
   const port = portOf(manifest, reference.port, origin, context);
   if (port === undefined) return { ...none, manifest, port };
