@@ -13,6 +13,19 @@ function* parts(schema: object, path = ""): Generator<readonly [string, Record<s
     yield* parts(own.additionalProperties, `${path}{}`);
 }
 
+/** The schema of a field, and those of the values in it if it is a list or a map. */
+function* values(
+  field: object = {},
+  path = "",
+): Generator<readonly [string, Record<string, unknown>]> {
+  const own = field as Record<string, unknown>;
+  yield [path, own];
+  const { items, additionalProperties } = own;
+  if (typeof items === "object" && items !== null) yield* values(items, `${path}[]`);
+  if (typeof additionalProperties === "object" && additionalProperties !== null)
+    yield* values(additionalProperties, `${path}{}`);
+}
+
 const schemas = customResourceDefinitions().map((each) => {
   const { spec } = each as {
     spec: {
@@ -46,10 +59,11 @@ it.each(schemas)(
       const validations = (part["x-kubernetes-validations"] ?? []) as { rule: string }[];
       const named = validations.flatMap(({ rule }) => [...rule.matchAll(/has\(self\.(\w+)\)/g)]);
       const fields = (part.properties ?? {}) as Record<string, Record<string, unknown>>;
-      for (const [, name = ""] of named) {
-        const { type, "x-kubernetes-int-or-string": isEither } = fields[name] ?? {};
-        expect(type ?? isEither, `${path}.${name}`).toBeDefined();
-      }
+      for (const [, name = ""] of named)
+        for (const [below, { type, "x-kubernetes-int-or-string": isEither }] of values(
+          fields[name],
+        ))
+          expect(type ?? isEither, `${path}.${name}${below}`).toBeDefined();
     }
   },
 );

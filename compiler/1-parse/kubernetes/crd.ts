@@ -296,7 +296,17 @@ function isTyped({ type }: Schema): boolean {
 }
 
 function knowsAll(fields: readonly string[] | undefined, { properties = {} }: Schema): boolean {
-  return (fields ?? []).every((name) => isTyped(properties[name] ?? {}));
+  return (fields ?? []).every((name) => isKnownToCel(properties[name] ?? {}));
+}
+
+/** Whether CEL rules may name a field: it has a type, and so has everything in it if it is a list or a map. */
+function isKnownToCel(schema: Schema): boolean {
+  const { items, additionalProperties } = schema;
+  return (
+    isTyped(schema) &&
+    (items === undefined || isKnownToCel(items)) &&
+    (typeof additionalProperties !== "object" || isKnownToCel(additionalProperties))
+  );
 }
 
 function countRule(
@@ -307,7 +317,7 @@ function countRule(
 ): readonly { readonly rule: string; readonly message: string }[] {
   const own = (fields ?? []).filter((name) => {
     const field = properties[name] ?? {};
-    return field.aliasOf === undefined && isTyped(field);
+    return field.aliasOf === undefined && isKnownToCel(field);
   });
   if (own.length === 0) return [];
   const there = own.map((name) => `has(self.${name})`).join(", ");
