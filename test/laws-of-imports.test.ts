@@ -153,7 +153,7 @@ describe("who may import whom", () => {
       // Readings of a URI are the same in gateways and in answers about access.
       if (to === "runtime/mcp/protocol/resource-uri.ts" && folder === "compiler") return false;
       // Which fields requests to models have is said once: gateways read them, and the compiler judges those that it sets.
-      if (/^runtime\/llm\/formats\/[a-z]+\/request-fields\.ts$/.test(to) && folder === "compiler")
+      if (/^runtime\/llm\/formats\/[a-z-]+\/request-fields\.ts$/.test(to) && folder === "compiler")
         return false;
       // The elements of a library's patterns are defined once: gateways run them, and the compiler measures them.
       if (to === "runtime/patterns/pattern-codes.ts" && folder === "compiler") return false;

@@ -96,13 +96,13 @@ function tokenizeSection(origin: Origin, isOptional: boolean): Section {
  * models itself.
  */
 const CALLED: ReadonlySet<RouteType> = new Set([
-  ...["Completions", "Messages", "Responses"],
+  ...["Completions", "Messages", "Responses", "GenerateContent"],
   ...["Embeddings", "TokenCount", "Passthrough"],
 ] as const);
 
 /** Route types whose token usage is counted. `Passthrough` is not parsed, and the others use no tokens. */
 const COUNTED: ReadonlySet<RouteType> = new Set([
-  ...["Completions", "Messages", "Responses"],
+  ...["Completions", "Messages", "Responses", "GenerateContent"],
   ...["Embeddings", "Realtime"],
 ] as const);
 

@@ -10,6 +10,7 @@ export const ROUTE_TYPES = [
   "Completions",
   "Messages",
   "Responses",
+  "GenerateContent",
   "Embeddings",
   "TokenCount",
   "Models",

@@ -45,7 +45,7 @@ function serveCall(
   service: ChatService,
   tried: TriedCall | undefined,
 ): Handled {
-  const call = readCall(exchange);
+  const call = (service.readCall ?? readCall)(exchange);
   requireOpenModels(exchange, call);
   const attributes = recordCall(exchange, call, service.operation);
   const conditions = new ReadCall(exchange, call);

@@ -10,6 +10,7 @@ import { program } from "./tool.ts";
 const PACKAGES = {
   claude: "@anthropic-ai/claude-code@2.1.197",
   codex: "@openai/codex@0.171.0",
+  gemini: "@google/gemini-cli@0.61.0",
   opencode: "opencode-ai@1.18.33",
 } as const;
 

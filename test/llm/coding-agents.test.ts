@@ -35,6 +35,14 @@ const agents = {
     call: (cmd: string): Call => ({ name: "exec_command", input: { cmd } }),
     run: runCodex,
   },
+  gemini: {
+    native: "gemini",
+    call: (command: string): Call => ({
+      name: "run_shell_command",
+      input: { command, description: "Prints" },
+    }),
+    run: runGemini,
+  },
   opencode: {
     native: undefined,
     call: (command: string): Call => ({ name: "bash", input: { command, description: "Prints" } }),
@@ -42,7 +50,7 @@ const agents = {
   },
 } as const;
 
-const pairs = (["claude", "codex", "opencode"] as const).flatMap((agent) =>
+const pairs = (["claude", "codex", "gemini", "opencode"] as const).flatMap((agent) =>
   (["openai", "anthropic", "gemini", "bedrock"] as const).map(
     (provider) => [agent, provider] as const,
   ),
@@ -125,6 +133,8 @@ function startAgentGateway({ host }: Scripted, provider: Provider): Promise<Gate
     "/v1/messages/count_tokens": "tokenCount",
     "/v1/responses": "responses",
     "/v1/chat/completions": "completions",
+    ":generateContent": "generateContent",
+    ":streamGenerateContent": "generateContent",
   };
   return startGateway({
     env: { KEY: "provider-key", AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "b" },
@@ -193,6 +203,23 @@ async function runOpencode(url: string, home: string, number: number): Promise<s
   const last = number === 1 ? [] : ["--continue"];
   return runAgent(file, ["run", ...last, "--title", "Test", promptOf(number)], home, {
     OPENCODE_DISABLE_MODELS_FETCH: "1",
+  });
+}
+
+async function runGemini(url: string, home: string, number: number): Promise<string> {
+  const file = await npmProgram("gemini");
+  mkdirSync(path.join(home, ".gemini"), { recursive: true });
+  const settings = {
+    security: { auth: { selectedType: "gemini-api-key" } },
+    privacy: { usageStatisticsEnabled: false },
+    general: { enableAutoUpdate: false },
+  };
+  writeFileSync(path.join(home, ".gemini/settings.json"), JSON.stringify(settings));
+  const last = number === 1 ? [] : ["--resume", "latest"];
+  const options = ["--yolo", "--skip-trust", "--model", "gemini-3-pro-preview"];
+  return runAgent(file, [...options, ...last, "--prompt", promptOf(number)], home, {
+    GOOGLE_GEMINI_BASE_URL: url,
+    GEMINI_API_KEY: "client-key",
   });
 }
 

@@ -9,6 +9,8 @@ import { completionsClient } from "../../runtime/llm/formats/completions/client.
 import { completionsFields } from "../../runtime/llm/formats/completions/request-fields.ts";
 import { completionsUpstream } from "../../runtime/llm/formats/completions/upstream.ts";
 import { converseUpstream } from "../../runtime/llm/formats/converse/upstream.ts";
+import { generateContentClient } from "../../runtime/llm/formats/generate-content/client.ts";
+import { generateContentFields } from "../../runtime/llm/formats/generate-content/request-fields.ts";
 import { generateContentUpstream } from "../../runtime/llm/formats/generate-content/upstream.ts";
 import { messagesClient } from "../../runtime/llm/formats/messages/client.ts";
 import { messagesFields } from "../../runtime/llm/formats/messages/request-fields.ts";
@@ -34,6 +36,13 @@ const clients = {
   completions: [completionsClient, "openai", "CreateChatCompletionRequest", {}, {}],
   messages: [messagesClient, "anthropic", "CreateMessageParams", {}, { max_tokens: 4000 }],
   responses: [responsesClient, "openai", "CreateResponse", { input: "Hello" }, {}],
+  generateContent: [
+    generateContentClient,
+    "gemini",
+    "GenerateContentRequest",
+    { contents: [{ parts: [{ text: "Hello" }] }] },
+    {},
+  ],
 } as const satisfies Readonly<
   Record<string, readonly [ClientFormat, string, string, JsonObject, JsonObject]>
 >;
@@ -156,6 +165,21 @@ const hints: LeftOut = {
     "tools[].tools[].strict": "Gemini",
     user: "Bedrock Gemini",
   },
+  generateContent: {
+    "generationConfig.frequencyPenalty": "Responses Anthropic Bedrock",
+    "generationConfig.mediaResolution": "all",
+    "generationConfig.presencePenalty": "Responses Anthropic Bedrock",
+    "generationConfig.seed": "Responses Anthropic Bedrock",
+    "generationConfig.thinkingConfig.includeThoughts": "all",
+    "generationConfig.topK": "OpenAI Responses",
+    safetySettings: "all",
+    "safetySettings[].category": "all",
+    "safetySettings[].threshold": "all",
+    serviceTier: "all",
+    store: "all",
+    "systemInstruction.role": "all",
+    "toolConfig.includeServerSideToolInvocations": "all",
+  },
 };
 
 /** Fields whose smallest values ask for nothing, or say it elsewhere. */
@@ -193,6 +217,21 @@ const misplacedFieldHints: LeftOut = {
     stream_options: "all",
     text: "all",
   },
+  generateContent: {
+    generationConfig: "all",
+    "generationConfig.responseSchema.nullable": "all",
+    "generationConfig.thinkingConfig": "all",
+    model: "all",
+    systemInstruction: "all",
+    toolConfig: "all",
+    "toolConfig.functionCallingConfig": "all",
+    "toolConfig.functionCallingConfig.allowedFunctionNames": "all",
+    "toolConfig.functionCallingConfig.mode": "all",
+    "toolConfig.retrievalConfig": "all",
+    tools: "all",
+    "tools[].googleSearch.searchTypes": "Responses Anthropic",
+    "tools[].googleSearch.searchTypes.webSearch": "Responses Anthropic",
+  },
 };
 
 /** Formats that are passed on as they are. */
@@ -200,6 +239,7 @@ const native: Readonly<Record<string, string>> = {
   completions: "OpenAI",
   messages: "Anthropic",
   responses: "Responses",
+  generateContent: "Gemini",
 };
 
 const pairs = names(clients).flatMap((client) =>
@@ -226,9 +266,15 @@ const dropped = {
   completions: completionsFields,
   messages: messagesFields,
   responses: responsesFields,
+  generateContent: generateContentFields,
 } as const satisfies Record<keyof typeof clients, FieldTable>;
 
-const titles = { completions: "chat completions", messages: "messages", responses: "responses" };
+const titles = {
+  completions: "chat completions",
+  messages: "messages",
+  responses: "responses",
+  generateContent: "generateContent",
+};
 
 it.each(names(clients))("the guide names every hint of %s, and who does not get it", (client) => {
   const fields: [string, string][] = Object.entries(hints[client]);

@@ -65,7 +65,7 @@ export function checkProviders(
   }
 }
 
-const CHATS: readonly RouteType[] = ["Completions", "Messages", "Responses"];
+const CHATS: readonly RouteType[] = ["Completions", "Messages", "Responses", "GenerateContent"];
 
 /** Policies that change requests, each with the route types it can act on. */
 const EDITS = [

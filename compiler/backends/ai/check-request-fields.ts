@@ -2,6 +2,7 @@ import type { LlmFormatName } from "../../../runtime/llm/chat/formats.ts";
 import type { FieldTable } from "../../../runtime/llm/chat/request-fields.ts";
 import { completionsFields } from "../../../runtime/llm/formats/completions/request-fields.ts";
 import { embeddingsFields } from "../../../runtime/llm/formats/embeddings/request-fields.ts";
+import { generateContentFields } from "../../../runtime/llm/formats/generate-content/request-fields.ts";
 import { messagesFields } from "../../../runtime/llm/formats/messages/request-fields.ts";
 import { responsesFields } from "../../../runtime/llm/formats/responses/request-fields.ts";
 import {
@@ -27,6 +28,7 @@ const readTypes: Readonly<
   Completions: { native: "completions", fields: completionsFields },
   Messages: { native: "messages", fields: messagesFields },
   Responses: { native: "responses", fields: responsesFields },
+  GenerateContent: { native: "generateContent", fields: generateContentFields },
   Embeddings: { native: "embeddings", fields: embeddingsFields },
 };
 

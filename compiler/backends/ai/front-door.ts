@@ -99,6 +99,8 @@ function allPaths(passes: boolean, origin: Origin): LlmPolicies {
     "/responses": "Responses",
     "/embeddings": "Embeddings",
     "/models": "Models",
+    ":generateContent": "GenerateContent",
+    ":streamGenerateContent": "GenerateContent",
     ...(passes && { "*": "Passthrough" }),
   };
   return { routes: { value, origin }, origin };

@@ -96,7 +96,7 @@ function waitsForMore(guard: GuardNode): boolean {
 }
 
 /** Route types that are forwarded without being parsed, so guards cannot act on them. */
-const UNREAD: readonly RouteType[] = ["Passthrough", "Realtime"];
+const UNREAD: readonly RouteType[] = ["Passthrough", "Realtime", "GenerateContent"];
 
 /** Route types whose responses contain text. */
 const CHATS: readonly RouteType[] = ["Completions", "Messages", "Responses"];

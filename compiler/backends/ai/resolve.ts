@@ -26,7 +26,8 @@ export function resolveAi(
   context: BackendResolveContext,
 ): AiNode | undefined {
   const ai = policies?.ai;
-  const routes = resolveRoutes(ai);
+  const all = resolveRoutes(ai);
+  const routes = servesGoogle(config, policies) ? all : all.filter(isNotGoogle);
   const types = new Set(routes.map(({ type }) => type));
   const { models: served, internal = [] } = config;
   const conditions = (config.conditions ?? []).map(
@@ -96,6 +97,24 @@ export function resolveAi(
   };
 }
 
+/**
+ * Whether the paths of Google's API are served. The `llm` section has them by default, but not next to policies that act on
+ * requests of the other APIs only: those would not hold there.
+ */
+function servesGoogle(
+  { groups, models }: AiConfig,
+  policies: BackendPolicies | undefined,
+): boolean {
+  const all = [policies, ...groups.flat().map((provider) => provider.policies)];
+  const fields = ["promptGuard", "defaults", "overrides", "transformations"] as const;
+  const isBound = fields.some((field) => all.some((each) => each?.ai?.[field] !== undefined));
+  return models === undefined || !isBound;
+}
+
+function isNotGoogle({ type }: AiNode["routes"][number]): boolean {
+  return type !== "GenerateContent";
+}
+
 function healthPlace(policies: BackendPolicies | undefined): readonly string[] {
   return policies?.health === undefined ? [] : [placeKey(policies.health.origin)];
 }
@@ -141,11 +160,10 @@ function reportIdleDrop(providers: readonly AiProviderNode[], diagnostics: Diagn
 
 /** Whether some requests for completions are translated. */
 function isTranslated(endpoints: AiProviderNode["endpoints"]): boolean {
-  return (["Completions", "Messages", "Responses"] as const).some((type) => {
-    const { format = type.toLowerCase(), branches = [] } = endpoints[type] ?? {};
-    return [format, ...branches.map((branch) => branch.format)].some(
-      (each) => each !== type.toLowerCase(),
-    );
+  return (["Completions", "Messages", "Responses", "GenerateContent"] as const).some((type) => {
+    const own = type.charAt(0).toLowerCase() + type.slice(1);
+    const { format = own, branches = [] } = endpoints[type] ?? {};
+    return [format, ...branches.map((branch) => branch.format)].some((each) => each !== own);
   });
 }
 

@@ -126,8 +126,8 @@ export const llmMessages = {
     text: ({ type }) => `"promptGuard" cannot inspect ${type} requests of this route`,
     hint: ({ type }) => `move the ${type} paths to a separate route without guards`,
     explanation:
-      "Guards inspect the text of requests and responses. `Passthrough` traffic and WebSocket frames (`Realtime`) are " +
-      "not parsed, so a guard would protect nothing there and clients could bypass it.",
+      "Guards inspect the text of requests and responses. `Passthrough` traffic, WebSocket frames (`Realtime`) and requests " +
+      "of Google's API (`GenerateContent`) are not inspected, so clients could bypass a guard there.",
   }),
   "guard-pattern-extent": message<{ extent: "everything" | "nothing" }>({
     severity: "warning",

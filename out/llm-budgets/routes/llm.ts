@@ -12,6 +12,7 @@ import { notFound } from "gwc/runtime/http/refuse";
 import { byModel } from "gwc/runtime/llm/calls/by-model";
 import type { ChatService } from "gwc/runtime/llm/calls/chat-service";
 import { oneTarget } from "gwc/runtime/llm/calls/choose-target";
+import { readContentCall } from "gwc/runtime/llm/calls/content-call";
 import { fitModels } from "gwc/runtime/llm/calls/fit-model";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { reasonsWithTools } from "gwc/runtime/llm/calls/reasons-with-tools";
@@ -22,6 +23,11 @@ import { completionsErrors, completionsRefusal } from "gwc/runtime/llm/formats/c
 import { completionsNative } from "gwc/runtime/llm/formats/completions/native";
 import { completionsUpstream } from "gwc/runtime/llm/formats/completions/upstream";
 import { embeddingsNative } from "gwc/runtime/llm/formats/embeddings/native";
+import { generateContentClient } from "gwc/runtime/llm/formats/generate-content/client";
+import {
+  generateContentErrors,
+  generateContentRefusal,
+} from "gwc/runtime/llm/formats/generate-content/errors";
 import { messagesClient } from "gwc/runtime/llm/formats/messages/client";
 import { messagesErrors, messagesRefusal } from "gwc/runtime/llm/formats/messages/errors";
 import { responsesErrors } from "gwc/runtime/llm/formats/responses/errors";
@@ -182,6 +188,82 @@ const tokenCountService: ChatService = {
   limit: 32 * MiB,
   targets: tokenCountTargets,
   estimate: respondTokenEstimate,
+};
+
+// gateway.yaml llm
+const generateContentModels = {
+  "gpt-5": oneTarget(
+    byModel(
+      [
+        {
+          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+          target: translatedTarget({
+            provider: providers["gpt-5"],
+            path: "/v1/responses",
+            client: generateContentClient,
+            format: responsesUpstream,
+            fitModel: fitModelGpt5,
+            dialect: { provider: "gpt-5" },
+          }),
+        },
+      ],
+      translatedTarget({
+        provider: providers["gpt-5"],
+        path: "/v1/chat/completions",
+        client: generateContentClient,
+        format: completionsUpstream,
+        fitModel: fitModelGpt5,
+        dialect: { provider: "gpt-5" },
+      }),
+    ),
+  ),
+  "gpt-5-mini": oneTarget(
+    byModel(
+      [
+        {
+          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+          target: translatedTarget({
+            provider: providers["gpt-5-mini"],
+            path: "/v1/responses",
+            client: generateContentClient,
+            format: responsesUpstream,
+            fitModel: fitModelGpt5Mini,
+            dialect: { provider: "gpt-5-mini" },
+          }),
+        },
+      ],
+      translatedTarget({
+        provider: providers["gpt-5-mini"],
+        path: "/v1/chat/completions",
+        client: generateContentClient,
+        format: completionsUpstream,
+        fitModel: fitModelGpt5Mini,
+        dialect: { provider: "gpt-5-mini" },
+      }),
+    ),
+  ),
+};
+
+// gateway.yaml llm
+function generateContentTargets(model: string | undefined): Iterable<LlmTarget> | undefined {
+  switch (model) {
+    case "gpt-5":
+      return generateContentModels["gpt-5"](model);
+    case "gpt-5-mini":
+      return generateContentModels["gpt-5-mini"](model);
+  }
+  return undefined;
+}
+
+// gateway.yaml llm
+const generateContentService: ChatService = {
+  errors: generateContentErrors,
+  operation: "chat",
+  limit: 32 * MiB,
+  targets: generateContentTargets,
+  readCall: readContentCall,
+  keepAlive: 15 * SECOND,
+  providerHeader: "x-llm-provider",
 };
 
 // gateway.yaml llm
@@ -437,6 +519,10 @@ export function llm(exchange: Exchange): Handled {
   exchange.refusalFormat = completionsRefusal;
   if (exchange.path.endsWith("/messages")) exchange.refusalFormat = messagesRefusal;
   if (isOfApi(exchange.path, "/responses")) exchange.refusalFormat = completionsRefusal;
+  if (exchange.path.endsWith(":generateContent")) exchange.refusalFormat = generateContentRefusal;
+  if (exchange.path.endsWith(":streamGenerateContent")) {
+    exchange.refusalFormat = generateContentRefusal;
+  }
   if (exchange.path.endsWith("/messages/count_tokens")) exchange.refusalFormat = messagesRefusal;
   const apiKey = requireApiKey(exchange, apiKeys);
   if (apiKey === undefined) return;
@@ -457,7 +543,13 @@ export function llm(exchange: Exchange): Handled {
   if (exchange.path.endsWith("/messages/count_tokens")) {
     return serveChat(exchange, tokenCountService);
   }
+  if (exchange.path.endsWith(":streamGenerateContent")) {
+    return serveChat(exchange, generateContentService);
+  }
   if (exchange.path.endsWith("/chat/completions")) return serveChat(exchange, completionsService);
+  if (exchange.path.endsWith(":generateContent")) {
+    return serveChat(exchange, generateContentService);
+  }
   if (exchange.path.endsWith("/embeddings")) return serveChat(exchange, embeddingsService);
   if (isOfApi(exchange.path, "/responses")) {
     return serveResponses(exchange, responsesService, "/responses");

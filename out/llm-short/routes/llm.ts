@@ -6,6 +6,7 @@ import { notFound } from "gwc/runtime/http/refuse";
 import { byModel } from "gwc/runtime/llm/calls/by-model";
 import type { ChatService } from "gwc/runtime/llm/calls/chat-service";
 import { oneTarget } from "gwc/runtime/llm/calls/choose-target";
+import { readContentCall } from "gwc/runtime/llm/calls/content-call";
 import { fitModels } from "gwc/runtime/llm/calls/fit-model";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { reasonsWithTools } from "gwc/runtime/llm/calls/reasons-with-tools";
@@ -16,6 +17,11 @@ import { completionsErrors, completionsRefusal } from "gwc/runtime/llm/formats/c
 import { completionsNative } from "gwc/runtime/llm/formats/completions/native";
 import { completionsUpstream } from "gwc/runtime/llm/formats/completions/upstream";
 import { embeddingsNative } from "gwc/runtime/llm/formats/embeddings/native";
+import { generateContentClient } from "gwc/runtime/llm/formats/generate-content/client";
+import {
+  generateContentErrors,
+  generateContentRefusal,
+} from "gwc/runtime/llm/formats/generate-content/errors";
 import { messagesClient } from "gwc/runtime/llm/formats/messages/client";
 import { messagesErrors, messagesRefusal } from "gwc/runtime/llm/formats/messages/errors";
 import { messagesNative } from "gwc/runtime/llm/formats/messages/native";
@@ -102,6 +108,75 @@ const tokenCountService: ChatService = {
   targets: tokenCountTargets,
   providerHeader: "x-llm-provider",
   estimate: respondTokenEstimate,
+};
+
+// gateway.yaml llm
+const generateContentModels = {
+  fast: oneTarget(
+    translatedTarget({
+      provider: providers.fast,
+      path: "/v1/messages",
+      client: generateContentClient,
+      format: messagesUpstream,
+      fitModel,
+      dialect: { provider: "fast" },
+    }),
+  ),
+  "gpt-*": oneTarget(
+    byModel(
+      [
+        {
+          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+          target: translatedTarget({
+            provider: providers["gpt-*"],
+            path: "/v1/responses",
+            client: generateContentClient,
+            format: responsesUpstream,
+            dialect: { provider: "gpt-*" },
+          }),
+        },
+      ],
+      translatedTarget({
+        provider: providers["gpt-*"],
+        path: "/v1/chat/completions",
+        client: generateContentClient,
+        format: completionsUpstream,
+        dialect: { provider: "gpt-*" },
+      }),
+    ),
+  ),
+  local: oneTarget(
+    translatedTarget({
+      provider: providers.local,
+      path: "/v1/chat/completions",
+      client: generateContentClient,
+      format: completionsUpstream,
+      dialect: { provider: "local", maxTokensField: "max_tokens" },
+    }),
+  ),
+};
+
+// gateway.yaml llm
+function generateContentTargets(model: string | undefined): Iterable<LlmTarget> | undefined {
+  switch (model) {
+    case "fast":
+      return generateContentModels.fast(model);
+    case "local":
+      return generateContentModels.local(model);
+  }
+  if (model?.startsWith("gpt-") === true) return generateContentModels["gpt-*"](model);
+  return undefined;
+}
+
+// gateway.yaml llm
+const generateContentService: ChatService = {
+  errors: generateContentErrors,
+  operation: "chat",
+  limit: 32 * MiB,
+  targets: generateContentTargets,
+  readCall: readContentCall,
+  keepAlive: 15 * SECOND,
+  providerHeader: "x-llm-provider",
 };
 
 // gateway.yaml llm
@@ -327,11 +402,21 @@ export function llm(exchange: Exchange): Handled {
   exchange.refusalFormat = completionsRefusal;
   if (exchange.path.endsWith("/messages")) exchange.refusalFormat = messagesRefusal;
   if (isOfApi(exchange.path, "/responses")) exchange.refusalFormat = completionsRefusal;
+  if (exchange.path.endsWith(":generateContent")) exchange.refusalFormat = generateContentRefusal;
+  if (exchange.path.endsWith(":streamGenerateContent")) {
+    exchange.refusalFormat = generateContentRefusal;
+  }
   if (exchange.path.endsWith("/messages/count_tokens")) exchange.refusalFormat = messagesRefusal;
   if (exchange.path.endsWith("/messages/count_tokens")) {
     return serveChat(exchange, tokenCountService);
   }
+  if (exchange.path.endsWith(":streamGenerateContent")) {
+    return serveChat(exchange, generateContentService);
+  }
   if (exchange.path.endsWith("/chat/completions")) return serveChat(exchange, completionsService);
+  if (exchange.path.endsWith(":generateContent")) {
+    return serveChat(exchange, generateContentService);
+  }
   if (exchange.path.endsWith("/embeddings")) return serveChat(exchange, embeddingsService);
   if (isOfApi(exchange.path, "/responses")) {
     return serveResponses(exchange, responsesService, "/responses");

@@ -83,7 +83,11 @@ export interface CallFacts
  * values are validated when they are read.
  */
 export function readCall(client: Exchange): ChatCall {
-  const bytes = client.bufferedBody ?? new Uint8Array();
+  return readCallOf(client, client.bufferedBody ?? new Uint8Array());
+}
+
+/** Reads a body in the same way. `bytes` replaces the client's body. */
+export function readCallOf(client: CallClient, bytes: Uint8Array): ChatCall {
   const text = textOf(bytes);
   const members = membersOf(text, bytes);
   const repeated = repeatedKey(members);

@@ -13,6 +13,8 @@ export interface ChatService {
   /** Maximum size of a request body, in bytes. */
   readonly limit: number;
   readonly targets: ConditionalChoice;
+  /** Reads a call; absent if its body is a complete request. */
+  readonly readCall?: (exchange: Exchange) => ChatCall;
   /** Texts of requests and responses; absent if no target has guards. */
   readonly texts?: TextFormat;
   /** Whether limits are charged an estimate of the request's tokens before it is sent; absent if not. */

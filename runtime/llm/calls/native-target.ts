@@ -44,6 +44,12 @@ export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget
   };
 }
 
+/** Pings of formats whose clients do not all read comments. */
+const PINGS: { readonly [Name in NativeFormat["name"]]?: string } = {
+  messages: 'event: ping\ndata: {"type":"ping"}\n\n',
+  generateContent: "data: {}\n\n",
+};
+
 /** Forwards events unchanged, without those that the client did not request. */
 class NativeStream implements StreamRelay {
   readonly #frames = new SseFrames(MAX_EVENT);
@@ -63,8 +69,7 @@ class NativeStream implements StreamRelay {
     this.#format = format;
     this.#isGuarded = isGuarded;
     this.#watcher = format.watchStream(request);
-    this.ping =
-      format.name === "messages" ? 'event: ping\ndata: {"type":"ping"}\n\n' : ": ping\n\n";
+    this.ping = PINGS[format.name] ?? ": ping\n\n";
   }
 
   get facts(): ResponseFacts {

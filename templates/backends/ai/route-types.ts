@@ -3,7 +3,7 @@ import type { ImportSymbol } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
 
 /** Formats of clients, by the names of their modules. */
-type ClientName = "completions" | "messages" | "responses";
+type ClientName = "completions" | "messages" | "responses" | "generateContent";
 
 /** Code of a route type. */
 export interface RouteTypeCode {
@@ -24,7 +24,9 @@ export interface AskedType {
   /** Format of providers that get requests unchanged. */
   readonly native: string;
   /** Format that locates the strings of a message. */
-  readonly texts: "completions" | "messages" | "responses" | "embeddings";
+  readonly texts: ClientName | "embeddings";
+  /** Name of the function that reads a call of which the body is a part only; absent if it is all. */
+  readonly readCall?: ImportSymbol;
   /** Translation for providers of other formats; absent if requests cannot be translated. */
   readonly translated?: "chat" | "embeddings";
   readonly edit: {
@@ -42,6 +44,7 @@ export const routeTypeCodes: { readonly [Type in RouteType]: RouteTypeCode } = {
   Completions: chat("completions", "prepareCompletion"),
   Messages: chat("messages", "prepareMessage"),
   Responses: { ...chat("responses", "prepareResponse"), hasParts: true },
+  GenerateContent: contentCode(),
   Embeddings: {
     service: "embeddingsService",
     errors: "completions",
@@ -80,6 +83,12 @@ function chat(client: ClientName, name: string): RouteTypeCode {
       edit: { name, takesFields: true, prompts: promptsOf(client) },
     },
   };
+}
+
+function contentCode(): RouteTypeCode {
+  const { asked, ...others } = chat("generateContent", "prepareContent");
+  const readCall = imported("gwc/runtime/llm/calls/content-call", "readContentCall");
+  return { ...others, ...(asked && { asked: { ...asked, readCall } }) };
 }
 
 function promptsOf(client: ClientName): ImportSymbol {

@@ -97,6 +97,7 @@ function askedCode(
     operation: asked.operation,
     limit: bytes(maxBufferSize),
     targets: choice,
+    readCall: asked.readCall,
     ...called,
     estimate: estimates ? imported(`${LLM}/token-count`, "respondTokenEstimate") : undefined,
   };

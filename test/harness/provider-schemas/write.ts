@@ -46,7 +46,7 @@ write(
   ],
 );
 write("gemini", specs, fromDiscovery(at(upstream("gemini/official/discovery.json"), "schemas")), [
-  "GenerateContentRequest",
+  ...["GenerateContentRequest", "GenerateContentResponse", "Status"],
 ]);
 write("vertexai", specs, fromDiscovery(at(upstream("vertex/official/discovery.json"), "schemas")), [
   "GoogleCloudAiplatformV1GenerateContentRequest",

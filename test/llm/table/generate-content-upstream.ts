@@ -1,6 +1,15 @@
+import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import type { GenerateContentPiece } from "../../harness/generate-content.ts";
-import { callsOf, type Feature, pixel, type Reading, script, tool } from "./features.ts";
+import {
+  callsOf,
+  type Feature,
+  pictureUrl,
+  pixel,
+  type Reading,
+  script,
+  tool,
+} from "./features.ts";
 import { dataEvents, type Upstream } from "./upstream.ts";
 
 /** Google's generateContent, of the Gemini API and of Vertex AI. */
@@ -20,8 +29,13 @@ export const generateContentUpstream: Upstream = {
       expect.anything(),
       {
         role: "model",
-        // Thoughts are not sent back, their signatures are.
-        parts: parts({ text: "", reasoning: "", calls: callsOf(feature) }),
+        // Only clients of this API send thoughts back. Their signatures are part of the calls.
+        parts: expect.toSatisfy((sent: readonly { thought?: boolean; text?: string }[]) =>
+          isDeepStrictEqual(
+            sent.filter(({ thought, text }) => thought !== true && text !== ""),
+            parts({ text: "", reasoning: "", calls: callsOf(feature) }),
+          ),
+        ),
       },
       {
         role: "user",
@@ -78,6 +92,7 @@ function asked(feature: Feature): object {
     properties: { degrees: { type: "INTEGER" } },
     required: ["degrees"],
   };
+  const fileData = { mimeType: "image/png", fileUri: pictureUrl };
   const inlineData = { mimeType: "image/png", data: pixel };
   return {
     systemInstruction: { parts: [{ text: script.system }] },
@@ -87,6 +102,8 @@ function asked(feature: Feature): object {
         parts: [
           { text: expect.stringContaining(feature) },
           ...(feature === "image" ? [{ inlineData }] : []),
+          // Of clients of this API only.
+          ...(feature === "image by address" ? [{ fileData }] : []),
         ],
       },
     ],

@@ -15,14 +15,23 @@ export const pairs: readonly Pair[] = Object.keys(clients).flatMap((client) =>
   providers.map((provider, index) => ({ client, provider, prefix: `/${client}/${index}` })),
 );
 
-/** For each client format one provider of each format that is spoken there, with the names of both before it. */
+/**
+ * For each client format of OpenAI and Anthropic one provider of each format that is spoken there, with the names of both
+ * before it.
+ */
 export const pairsOfFormats = pairs
+  .filter(({ client }) => client !== "generate-content")
   .filter(({ provider }) =>
     ["openai", "openai, api: responses", "anthropic", "gemini", "bedrock, Claude"].includes(
       provider.name,
     ),
   )
   .map((pair) => [pair.client, pair.provider.name, pair] as const);
+
+function routesOf(client: string): Readonly<Record<string, string>> {
+  const { path = "", streamPath = path, type = client } = clients[client] ?? {};
+  return { [path]: type, [streamPath]: type };
+}
 
 /** One gateway with a route for each pair. */
 export function startPairs({ host }: Scripted): Promise<Gateway> {
@@ -35,7 +44,7 @@ export function startPairs({ host }: Scripted): Promise<Gateway> {
           matches: [{ path: { pathPrefix: prefix } }],
           policies: {
             backendAuth: { key: "${KEY}" },
-            ai: { routes: { [clients[client]?.path ?? ""]: client } },
+            ai: { routes: routesOf(client) },
           },
           backends: [{ ai: { provider: provider.provider, hostOverride: host } }],
         })),

@@ -2,6 +2,7 @@ import { askCompletions } from "./completions-client.ts";
 import { completionsUpstream } from "./completions-upstream.ts";
 import { converseUpstream } from "./converse-upstream.ts";
 import type { Ask } from "./features.ts";
+import { askGenerateContent } from "./generate-content-client.ts";
 import { generateContentUpstream } from "./generate-content-upstream.ts";
 import { askMessages } from "./messages-client.ts";
 import { messagesUpstream } from "./messages-upstream.ts";
@@ -14,11 +15,21 @@ export const clients: Readonly<Record<string, ClientCase>> = {
   completions: { path: "/v1/chat/completions", ask: askCompletions },
   messages: { path: "/v1/messages", ask: askMessages },
   responses: { path: "/v1/responses", ask: askResponses },
+  "generate-content": {
+    path: ":generateContent",
+    streamPath: ":streamGenerateContent",
+    type: "generateContent",
+    ask: askGenerateContent,
+  },
 };
 
 interface ClientCase {
   /** The path of its requests. */
   readonly path: string;
+  /** The path of its streams; absent if it is the same. */
+  readonly streamPath?: string;
+  /** The type of its traffic; absent if that is its name. */
+  readonly type?: string;
   readonly ask: Ask;
 }
 

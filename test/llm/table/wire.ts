@@ -41,7 +41,15 @@ function problemsOf(
   const hasError = "error" in value && value.error !== null && !(isEvent && format === "responses");
   const schema = schemas[format]?.[hasError ? "error" : isEvent ? "event" : "whole"];
   if (schema === undefined) throw new Error(`there is no schema of ${format}`);
-  return responseProblems(schema, value).map((each) => `${JSON.stringify(value)}: ${each}`);
+  // Google's document has the error itself, without the object around it.
+  const given = schema[1] === "Status" && "error" in value ? withoutWord(value.error) : value;
+  return responseProblems(schema, given).map((each) => `${JSON.stringify(value)}: ${each}`);
+}
+
+/** Returns an error of Google without its word, which its document does not have. */
+function withoutWord(error: unknown): object {
+  const { status: _, ...others } = Object(error);
+  return others;
 }
 
 const schemas: Readonly<
@@ -56,6 +64,11 @@ const schemas: Readonly<
     whole: ["anthropic", "Message"],
     event: ["anthropic", "MessageStreamEvent"],
     error: ["anthropic", "ErrorResponse"],
+  },
+  "generate-content": {
+    whole: ["gemini", "GenerateContentResponse"],
+    event: ["gemini", "GenerateContentResponse"],
+    error: ["gemini", "Status"],
   },
   responses: {
     whole: ["openai", "Response"],

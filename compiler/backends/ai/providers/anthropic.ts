@@ -20,6 +20,7 @@ export const anthropic: LlmProvider<"anthropic", Infer<typeof schema>> = {
     switch (type) {
       case "Completions":
       case "Messages":
+      case "GenerateContent":
       case "Responses":
         return { format: "messages", path: "/v1/messages" };
       case "TokenCount":

@@ -123,6 +123,7 @@ export const azureopenai: LlmProvider<"azureopenai", Value> = {
     switch (type) {
       case "Completions":
       case "Messages":
+      case "GenerateContent":
       case "Responses":
         return withClaude(options, openaiEndpoint(type, options, isOwnServer));
       case "TokenCount":

@@ -98,6 +98,7 @@ export const bedrock: LlmProvider<"bedrock", Infer<typeof schema>> = {
     switch (type) {
       case "Completions":
       case "Messages":
+      case "GenerateContent":
       case "Responses":
         return {
           format: "converse",

@@ -101,6 +101,7 @@ export const custom: LlmProvider<"custom", CustomOptions> = {
     switch (type) {
       case "Completions":
       case "Messages":
+      case "GenerateContent":
       case "Responses": {
         const { api, model } = options;
         const apis = CHAT_APIS.filter((each) => own(each) !== undefined);

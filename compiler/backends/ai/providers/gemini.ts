@@ -25,6 +25,7 @@ export const gemini: LlmProvider<"gemini", Infer<typeof schema>> = {
       // Only its own API has fields for thought signatures, thought tokens and every kind of input.
       case "Messages":
       case "Responses":
+      case "GenerateContent":
         return {
           format: "generateContent",
           path: "/v1beta/models/{model}:generateContent",

@@ -22,7 +22,9 @@ const CLIENT_APIS = {
   Completions: "completions",
   Messages: "messages",
   Responses: "responses",
-} as const satisfies { readonly [Type in RouteType]?: ChatApi };
+  // No such server has Google's API.
+  GenerateContent: undefined,
+} as const satisfies { readonly [Type in RouteType]?: ChatApi | undefined };
 
 /** The kinds of clients that chat. */
 export type ChatType = keyof typeof CLIENT_APIS;
@@ -46,7 +48,7 @@ export function chatEndpoint(type: ChatType, server: ChatServer): LlmEndpoint | 
   if (api !== "auto") return at(api);
   const own = CLIENT_APIS[type];
   const order = [own, "completions", "responses", "messages"] as const;
-  const first = order.find((each) => apis.includes(each));
+  const first = order.find((each) => each !== undefined && apis.includes(each));
   if (first === undefined) return undefined;
   const found = at(first);
   if (!server.isOwnServer || found.format !== "completions") return found;
@@ -72,7 +74,8 @@ function withBranches(
  * API where that is possible; for others, Responses keeps more of the reasoning.
  */
 function branchesOf(type: ChatType, responses: LlmEndpoint): readonly LlmBranch[] {
-  if (type === "Messages") return [{ ...responses, models: `${ONLY_RESPONSES}|${REASONING}` }];
+  if (type === "Messages" || type === "GenerateContent")
+    return [{ ...responses, models: `${ONLY_RESPONSES}|${REASONING}` }];
   return [
     { ...responses, models: ONLY_RESPONSES },
     { ...responses, models: REFUSES_TOOLS, when: "reasonsWithTools" },

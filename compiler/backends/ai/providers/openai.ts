@@ -25,6 +25,7 @@ export const openai: LlmProvider<"openai", Infer<typeof schema>> = {
     switch (type) {
       case "Completions":
       case "Messages":
+      case "GenerateContent":
       case "Responses": {
         const apis = CHAT_APIS.filter((each) => each !== "messages");
         const pathOf = (each: keyof typeof PATHS) => ({ path: PATHS[each] });

@@ -52,6 +52,7 @@ export const vertexai: LlmProvider<"vertexai", VertexOptions> = {
     switch (type) {
       case "Completions":
       case "Messages":
+      case "GenerateContent":
       case "Responses":
         return chatEndpoint(options);
       case "Embeddings":

@@ -1,10 +1,14 @@
+import type { RefusalFormat } from "../../../http/refusal-format.ts";
+import type { ErrorFormat } from "../../chat/formats.ts";
 import {
+  errorStatus,
   isContextLength,
   kindOfStatus,
   type LlmError,
   type LlmErrorKind,
   providerWord,
 } from "../../chat/llm-error.ts";
+import { llmRefusalFormat } from "../../chat/llm-refusal-format.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import { parseObject } from "../parse-object.ts";
 
@@ -66,3 +70,56 @@ function seconds(duration: unknown): number | undefined {
 function isNumber(value: number | undefined): value is number {
   return value !== undefined;
 }
+
+/** `error.status` of Google's APIs. */
+const STATUS_WORDS: { readonly [Kind in LlmErrorKind]: string } = {
+  invalid: "INVALID_ARGUMENT",
+  unsupported: "INVALID_ARGUMENT",
+  "context-length": "INVALID_ARGUMENT",
+  authentication: "UNAUTHENTICATED",
+  permission: "PERMISSION_DENIED",
+  "not-found": "NOT_FOUND",
+  "too-large": "INVALID_ARGUMENT",
+  "rate-limit": "RESOURCE_EXHAUSTED",
+  quota: "RESOURCE_EXHAUSTED",
+  overloaded: "UNAVAILABLE",
+  server: "INTERNAL",
+  timeout: "DEADLINE_EXCEEDED",
+  filtered: "INVALID_ARGUMENT",
+};
+
+/** Returns the body of an error for Google's clients. */
+function generateContentError(error: LlmError): string {
+  const { kind, message, field, retryAfter } = error;
+  const details = [
+    ...(field === undefined
+      ? []
+      : [
+          {
+            "@type": "type.googleapis.com/google.rpc.BadRequest",
+            fieldViolations: [{ field, description: message }],
+          },
+        ]),
+    ...(retryAfter === undefined
+      ? []
+      : [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: `${retryAfter}s` }]),
+  ];
+  const status = STATUS_WORDS[kind];
+  const known = details.length > 0 && { details };
+  return JSON.stringify({ error: { code: errorStatus(error), message, status, ...known } });
+}
+
+/** Returns the end of a failed stream. */
+export function generateContentErrorEvent(error: LlmError): string {
+  return `data: ${generateContentError(error)}\n\n`;
+}
+
+/** Writes errors for clients of this format. */
+export const generateContentErrors: ErrorFormat = {
+  errorBody: generateContentError,
+  errorEvent: generateContentErrorEvent,
+  requestIdHeader: "x-request-id",
+};
+
+/** Writes refusals of policies for clients of this format. */
+export const generateContentRefusal: RefusalFormat = llmRefusalFormat(generateContentErrors);

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import { tokenCount, type Usage } from "../../chat/usage.ts";
 
@@ -13,5 +14,16 @@ export function readGenerateContentUsage(usage: unknown): Usage | undefined {
     cacheWrite: 0,
     output: (tokenCount(usage.candidatesTokenCount) ?? 0) + (reasoning ?? 0),
     reasoning,
+  };
+}
+
+/** Writes `usageMetadata`. */
+export function generateContentUsage({ input, cacheRead, output, reasoning }: Usage): JsonObject {
+  return {
+    promptTokenCount: input,
+    candidatesTokenCount: output - (reasoning ?? 0),
+    totalTokenCount: input + output,
+    ...(cacheRead > 0 && { cachedContentTokenCount: cacheRead }),
+    ...(reasoning !== undefined && { thoughtsTokenCount: reasoning }),
   };
 }
