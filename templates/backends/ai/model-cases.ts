@@ -10,6 +10,9 @@ export interface ModelCase {
   readonly mayPass?: boolean;
 }
 
+/** Statements after one that sets `targets`. */
+const PASSING = [code`if (targets !== undefined) return targets;`, code`break;`];
+
 /**
  * Writes the statements that distinguish models: full names first, then those with `*` at an end, the longest first.
  * `model`: the variable with the name, which may be undefined if `isOptional`.
@@ -24,8 +27,7 @@ export function modelCases(
     .map(
       ({ pattern, statement, mayPass }) => code`
         case ${literal(pattern)}:
-          ${statement}
-          ${mayPass === true ? [code`if (targets !== undefined) return targets;`, code`break;`] : []}
+          ${[statement, ...(mayPass === true ? PASSING : [])]}
       `,
     );
   const choice =
