@@ -371,10 +371,10 @@ function target(
       return code`${imported("gwc/runtime/mcp/transports/openapi", "openapi")}(${literal(settings)})`;
     }
     case "stdio": {
-      const { command, args, env, isEnvironmentCleared } = node;
+      const { command, args, env, cwd, isEnvironmentCleared } = node;
       const start = isEnvironmentCleared ? "stdioInOwnEnvironment" : "stdio";
       const isSame = !isEnvironmentCleared && Object.keys(env).length === 0;
-      const settings = { name, command, args, env: isSame ? undefined : env, ...era };
+      const settings = { name, command, args, env: isSame ? undefined : env, cwd, ...era };
       return code`${imported(MODULE, start)}(${literal(settings)})`;
     }
   }

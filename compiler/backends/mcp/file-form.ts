@@ -97,6 +97,10 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
             maxProperties: 64,
             description: "Environment variables, in addition to PATH, HOME and similar ones.",
           }),
+          cwd: text(
+            "Folder in which the command runs, as an absolute path or relative to the folder of the gateway's process, which is the default. A relative path in `cmd` starts there, too.",
+            { maxLength: 4096, readAtStart: true },
+          ),
           clear_env: boolean(
             "Whether `env` is the whole environment. Then PATH is missing too, so give `cmd` as a path or set PATH in `env`.",
             { default: false },
@@ -104,9 +108,6 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
         },
         {
           required: ["cmd"],
-          misplacedFieldHints: {
-            cwd: "the command runs in the gateway's folder: use absolute paths in `cmd` and `args`",
-          },
           examples: [{ cmd: "npx", args: ["-y", "@scope/server@1.0.0"] }],
           description: "An MCP server that is started as a child process, one per session.",
         },
@@ -270,8 +271,14 @@ function lowerTarget(
     origin,
   };
   if (stdio !== undefined) {
-    const { cmd: command, args = [], env = {}, clear_env: isEnvironmentCleared = false } = stdio;
-    return { ...target, kind: "stdio", command, args, env, isEnvironmentCleared };
+    const {
+      cmd: command,
+      args = [],
+      env = {},
+      cwd,
+      clear_env: isEnvironmentCleared = false,
+    } = stdio;
+    return { ...target, kind: "stdio", command, args, env, cwd, isEnvironmentCleared };
   }
   if (openapi !== undefined) {
     const { schema, host, port, path: basePath } = openapi;

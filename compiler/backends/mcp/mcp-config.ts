@@ -80,6 +80,8 @@ export interface McpCommand {
   readonly command: string;
   readonly args: readonly Text[];
   readonly env: Readonly<Record<string, Text>>;
+  /** Its folder; `undefined` for that of the gateway's process. */
+  readonly cwd: Text | undefined;
   /** Whether `env` is the whole environment. */
   readonly isEnvironmentCleared: boolean;
 }

@@ -131,7 +131,8 @@ export function serverText(
   target: McpCommand | { readonly kind: "streamable" | "sse" | "openapi"; readonly url: Text },
 ): string {
   if (target.kind !== "stdio") return `${target.kind}: ${shownText(target.url)}`;
-  return `stdio: ${[target.command, ...target.args.map(shownText)].join(" ")}`;
+  const command = [target.command, ...target.args.map(shownText)].join(" ");
+  return `stdio: ${command}${target.cwd === undefined ? "" : ` in ${shownText(target.cwd)}`}`;
 }
 
 /** Words for new, changed and removed items. */

@@ -258,6 +258,8 @@ export interface StdioTargetSettings {
   readonly args: readonly string[];
   /** Adds to the inherited variables, or overrides them. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Its folder; absent for that of the gateway's process. */
+  readonly cwd?: string;
   readonly era?: TargetEraName;
 }
 
@@ -268,10 +270,10 @@ export function stdio({ env, ...settings }: StdioTargetSettings): StdioTarget {
 
 /** Returns the same, except that `env` is the whole environment of the child. */
 export function stdioInOwnEnvironment(settings: StdioTargetSettings): StdioTarget {
-  const { command, args, env = {}, era } = settings;
+  const { command, args, env = {}, cwd, era } = settings;
   // A digest: the environment may contain secrets.
   const secret = createHash("sha256").update(JSON.stringify(Object.entries(env).sort()));
-  const identity = JSON.stringify(["stdio", command, args, secret.digest("base64url")]);
+  const identity = JSON.stringify(["stdio", command, args, secret.digest("base64url"), cwd]);
   return { kind: "stdio", ...settings, env, identity, era: new TargetEra(era) };
 }
 

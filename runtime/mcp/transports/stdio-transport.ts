@@ -1,5 +1,4 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
-import type { Readable, Writable } from "node:stream";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { onOneLine } from "../../json/json-text.ts";
 import { LineReader } from "../protocol/line-reader.ts";
 import { signalGroup } from "./process-groups.ts";
@@ -30,7 +29,7 @@ class StdioTransport implements Transport {
   readonly #target: StdioCommand;
   readonly #host: TransportHost;
   readonly #events: TransportEvents;
-  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #child: ChildProcessWithoutNullStreams;
 
   #isOpen = true;
 
@@ -41,8 +40,8 @@ class StdioTransport implements Transport {
     this.#child = spawn(target.command, target.args, {
       detached: true,
       shell: false,
-      stdio: ["pipe", "pipe", "pipe"],
       env: target.env,
+      cwd: target.cwd,
     });
     if (this.#child.pid !== undefined) {
       host.groups.add(this.#child.pid);

@@ -43,6 +43,8 @@ export interface StdioCommand {
   readonly args: readonly string[];
   /** The whole environment of the child. */
   readonly env: Readonly<Record<string, string>>;
+  /** Its folder; absent for that of the gateway's process. */
+  readonly cwd?: string;
 }
 
 /** A server that is started as a child process, one for each session. */
