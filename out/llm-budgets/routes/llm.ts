@@ -175,8 +175,10 @@ function tokenCountTargets(model: string | undefined): Iterable<LlmTarget> | und
   switch (model) {
     case "gpt-5":
       return unasked;
+
     case "gpt-5-mini":
       return unasked;
+
   }
   return undefined;
 }
@@ -343,8 +345,10 @@ function completionsTargets(model: string | undefined): Iterable<LlmTarget> | un
   switch (model) {
     case "gpt-5":
       return completionsModels["gpt-5"](model);
+
     case "gpt-5-mini":
       return completionsModels["gpt-5-mini"](model);
+
   }
   return undefined;
 }
@@ -382,8 +386,10 @@ function embeddingsTargets(model: string | undefined): Iterable<LlmTarget> | und
   switch (model) {
     case "gpt-5":
       return embeddingsModels["gpt-5"](model);
+
     case "gpt-5-mini":
       return embeddingsModels["gpt-5-mini"](model);
+
   }
   return undefined;
 }
@@ -416,8 +422,10 @@ function responsesTargets(model: string | undefined): Iterable<LlmTarget> | unde
   switch (model) {
     case "gpt-5":
       return responsesModels["gpt-5"](model);
+
     case "gpt-5-mini":
       return responsesModels["gpt-5-mini"](model);
+
   }
   return undefined;
 }
@@ -492,8 +500,10 @@ function messagesTargets(model: string | undefined): Iterable<LlmTarget> | undef
   switch (model) {
     case "gpt-5":
       return messagesModels["gpt-5"](model);
+
     case "gpt-5-mini":
       return messagesModels["gpt-5-mini"](model);
+
   }
   return undefined;
 }

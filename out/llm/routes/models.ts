@@ -94,8 +94,10 @@ function modelForClaude(requested: string): string {
   switch (requested) {
     case "smart":
       return "claude-sonnet-4-5";
+
     case "fast":
       return "claude-haiku-4-5";
+
   }
   return requested;
 }
@@ -126,8 +128,10 @@ function modelForGpt(requested: string): string {
   switch (requested) {
     case "smart":
       return "gpt-5";
+
     case "fast":
       return "gpt-5-mini";
+
   }
   return requested;
 }
@@ -159,8 +163,10 @@ function modelForGemini(requested: string): string {
   switch (requested) {
     case "smart":
       return "gemini-2.5-pro";
+
     case "fast":
       return "gemini-2.5-flash";
+
   }
   return requested;
 }
