@@ -175,10 +175,8 @@ function tokenCountTargets(model: string | undefined): Iterable<LlmTarget> | und
   switch (model) {
     case "gpt-5":
       return unasked;
-
     case "gpt-5-mini":
       return unasked;
-
   }
   return undefined;
 }
@@ -345,10 +343,8 @@ function completionsTargets(model: string | undefined): Iterable<LlmTarget> | un
   switch (model) {
     case "gpt-5":
       return completionsModels["gpt-5"](model);
-
     case "gpt-5-mini":
       return completionsModels["gpt-5-mini"](model);
-
   }
   return undefined;
 }
@@ -386,10 +382,8 @@ function embeddingsTargets(model: string | undefined): Iterable<LlmTarget> | und
   switch (model) {
     case "gpt-5":
       return embeddingsModels["gpt-5"](model);
-
     case "gpt-5-mini":
       return embeddingsModels["gpt-5-mini"](model);
-
   }
   return undefined;
 }
@@ -422,10 +416,8 @@ function responsesTargets(model: string | undefined): Iterable<LlmTarget> | unde
   switch (model) {
     case "gpt-5":
       return responsesModels["gpt-5"](model);
-
     case "gpt-5-mini":
       return responsesModels["gpt-5-mini"](model);
-
   }
   return undefined;
 }
@@ -500,10 +492,8 @@ function messagesTargets(model: string | undefined): Iterable<LlmTarget> | undef
   switch (model) {
     case "gpt-5":
       return messagesModels["gpt-5"](model);
-
     case "gpt-5-mini":
       return messagesModels["gpt-5-mini"](model);
-
   }
   return undefined;
 }

@@ -93,10 +93,8 @@ function tokenCountTargets(model: string | undefined): Iterable<LlmTarget> | und
   switch (model) {
     case "fast":
       return tokenCountModels.fast(model);
-
     case "local":
       return unasked;
-
   }
   if (model?.startsWith("gpt-") === true) return unasked;
   return undefined;
@@ -239,10 +237,8 @@ function completionsTargets(model: string | undefined): Iterable<LlmTarget> | un
   switch (model) {
     case "fast":
       return completionsModels.fast(model);
-
     case "local":
       return completionsModels.local(model);
-
   }
   if (model?.startsWith("gpt-") === true) return completionsModels["gpt-*"](model);
   return undefined;
@@ -277,7 +273,6 @@ function embeddingsTargets(model: string | undefined): Iterable<LlmTarget> | und
   switch (model) {
     case "local":
       return embeddingsModels.local(model);
-
   }
   if (model?.startsWith("gpt-") === true) return embeddingsModels["gpt-*"](model);
   return undefined;
@@ -317,10 +312,8 @@ function responsesTargets(model: string | undefined): Iterable<LlmTarget> | unde
   switch (model) {
     case "fast":
       return responsesModels.fast(model);
-
     case "local":
       return responsesModels.local(model);
-
   }
   if (model?.startsWith("gpt-") === true) return responsesModels["gpt-*"](model);
   return undefined;
@@ -381,10 +374,8 @@ function messagesTargets(model: string | undefined): Iterable<LlmTarget> | undef
   switch (model) {
     case "fast":
       return messagesModels.fast(model);
-
     case "local":
       return messagesModels.local(model);
-
   }
   if (model?.startsWith("gpt-") === true) return messagesModels["gpt-*"](model);
   return undefined;

@@ -94,10 +94,8 @@ function modelForClaude(requested: string): string {
   switch (requested) {
     case "smart":
       return "claude-sonnet-4-5";
-
     case "fast":
       return "claude-haiku-4-5";
-
   }
   return requested;
 }
@@ -128,10 +126,8 @@ function modelForGpt(requested: string): string {
   switch (requested) {
     case "smart":
       return "gpt-5";
-
     case "fast":
       return "gpt-5-mini";
-
   }
   return requested;
 }
@@ -163,10 +159,8 @@ function modelForGemini(requested: string): string {
   switch (requested) {
     case "smart":
       return "gemini-2.5-pro";
-
     case "fast":
       return "gemini-2.5-flash";
-
   }
   return requested;
 }
