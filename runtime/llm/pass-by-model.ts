@@ -11,14 +11,14 @@ import { completionsErrors } from "./formats/completions/errors.ts";
 import { firstOf, type PassService, type PassTarget, passTo, pathAt } from "./pass-through.ts";
 
 /** Models whose requests pass unread. */
-export interface PassByModelService extends Omit<PassService, "targets"> {
+export interface ModelPassService extends Omit<PassService, "targets"> {
   readonly targets: ConditionalChoice<PassTarget>;
   /** Maximum size of a request body, in bytes. */
   readonly limit: number;
 }
 
 /** Forwards a request unread to the provider of the model that its path or its JSON body names. */
-export function passByModel(exchange: Exchange, service: PassByModelService): Handled {
+export function passByModel(exchange: Exchange, service: ModelPassService): Handled {
   const model = modelInPath(exchange.path);
   if (model !== undefined) {
     pass(exchange, service, model);
@@ -49,7 +49,7 @@ function modelInBody(exchange: Exchange): string | undefined {
   }
 }
 
-function pass(exchange: Exchange, service: PassByModelService, model: string | undefined): void {
+function pass(exchange: Exchange, service: ModelPassService, model: string | undefined): void {
   if (refuseClosedModel(exchange, model)) return;
   try {
     const targets = service.targets(model, { request: exchange, llmRequest: {} });

@@ -1,5 +1,5 @@
 import type { Origin } from "../../../compiler/diagnostics/diagnostic.ts";
-import { code, literal } from "../../code/code.ts";
+import { brokenOnly, code, group, indented, LINE, literal, SOFT } from "../../code/code.ts";
 import type { Code, Name, Printable } from "../../code/hole.ts";
 import { imported, importedType, isIdentifier, name } from "../../code/names.ts";
 import { call } from "../../code/syntax.ts";
@@ -65,7 +65,14 @@ export function choiceByModel(
   );
   const isConditional = models.some((each) => each.isConditional === true);
   const request = importedType(`${CALLS}/transform-fields`, "TransformedRequest");
-  const rest = isConditional ? code`, request: ${request}` : code``;
+  const parameters = isConditional
+    ? indented(SOFT, code`model: string | undefined,`, LINE, code`request: ${request}`)
+    : indented(SOFT, code`model: string | undefined`);
+  const head = group(
+    code`function ${choice}(`,
+    ...[parameters, brokenOnly(","), SOFT],
+    code`): Iterable<${target}> | undefined {`,
+  );
   const tableCode = code`
     ${trace(origin)}
     const ${table} = ${literal(members)};
@@ -75,7 +82,7 @@ export function choiceByModel(
       ...(Object.keys(members).length === 0 ? [] : [tableCode]),
       code`
         ${trace(origin)}
-        function ${choice}(model: string | undefined${rest}): Iterable<${target}> | undefined {
+        ${head}
           ${cases(models, table, target)}
         }
       `,

@@ -152,7 +152,9 @@ function unaskedModels(
     const first = routing.kind === "failover" ? (routing.tiers[0] ?? []) : routing.targets;
     return !first.every(({ group }) => isServed(group));
   });
-  const own = served.filter((name, group) => !internal.includes(name) && !isServed(group));
+  const isAsked = (name: string): boolean =>
+    served.some((each, group) => each === name && isServed(group));
+  const own = [...new Set(served)].filter((name) => !internal.includes(name) && !isAsked(name));
   return [...own, ...virtual.map((each) => each.name)];
 }
 
@@ -281,7 +283,7 @@ function passByModelCode(
       ...declarations,
       code`
       ${trace(node.origin)}
-      const ${id}: ${importedType(room, "PassByModelService")} = ${literal(settings)};
+      const ${id}: ${importedType(room, "ModelPassService")} = ${literal(settings)};
     `,
     ],
     statement: () => returned(call(imported(room, "passByModel"), [name("exchange"), id])),
