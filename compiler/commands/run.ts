@@ -55,9 +55,9 @@ async function serve(
   logUncaughtErrors();
   process.on("SIGHUP", () => live.reload());
   const address = host.variable("ADMIN_ADDR") ?? live.current.program.process.adminAddress;
-  if (address !== "off") print(await openAdmin(address, live));
+  if (address !== "off") await openAdmin(address, live);
   const command = tryCommand(live.current.program);
-  if (command !== undefined) print(`try: ${command}\n`);
+  if (command !== undefined) live.say("info", `try: ${command}\n`);
   return new Promise(() => {});
 }
 
@@ -67,11 +67,12 @@ function oneFile(given: readonly string[]): CommandResult {
 }
 
 /** Opens the admin page; a failure is only a warning, because the gateway works without it. */
-async function openAdmin(address: string, live: LiveGateway): Promise<string> {
+async function openAdmin(address: string, live: LiveGateway): Promise<void> {
   try {
     const { url } = await AdminServer.open(address, live);
-    return `admin page: ${url}\n`;
+    live.say("info", `admin page: ${url}\n`);
   } catch (error) {
-    return `warning: no admin page on ${address}: ${listenProblem(error)}\n`;
+    const problem = `no admin page on ${address}: ${listenProblem(error)}\n`;
+    live.say("warn", problem, `warning: ${problem}`);
   }
 }

@@ -33,7 +33,7 @@ export interface LiveSettings {
   readonly gateway?: string | undefined;
   readonly isColored: boolean;
   readonly host: Host;
-  /** Says something to the operator. */
+  /** Prints to the terminal. A log in JSON gets the text instead, so that it has no other lines. */
   readonly print: (text: string) => void;
 }
 
@@ -96,7 +96,8 @@ export class LiveGateway implements LiveView {
     );
     const talk = textReport(candidate.findings, settings.isColored);
     if (candidate.compiled === undefined) return { talk };
-    settings.print(talk);
+    const { logFormat } = candidate.compiled.program.process;
+    if (logFormat !== "json") settings.print(talk);
     // Paths in a configuration are relative to its file.
     process.env.GWC_CONFIG_DIR = path.dirname(path.resolve(settings.file));
     try {
@@ -118,6 +119,7 @@ export class LiveGateway implements LiveView {
         candidate.compiled,
         candidate,
       );
+      if (logFormat === "json") live.say("warn", textReport(candidate.findings, false));
       // Nobody watched while it was compiled and opened.
       if ([settings.file, ...candidate.dependencies].some((file) => changedAt(file) >= began))
         live.reload();
@@ -158,6 +160,12 @@ export class LiveGateway implements LiveView {
     this.#work = this.#work.then(() => this.#follow());
   }
 
+  /** Tells the operator: a line of the log if it is JSON, else text for a terminal. */
+  say(level: "info" | "warn", text: string, colored = text): void {
+    if (this.#current.program.process.logFormat !== "json") this.#settings.print(colored);
+    else if (text !== "") this.#running.log(level, text.trimEnd());
+  }
+
   /** Somebody sends a request from the admin page. */
   adminRequest(request: AdminRequest): void {
     this.#running.adminRequest(request);
@@ -182,13 +190,13 @@ export class LiveGateway implements LiveView {
   }
 
   async #follow(): Promise<void> {
-    const { file, isStrict, gateway, isColored, print } = this.#settings;
+    const { file, isStrict, gateway, isColored } = this.#settings;
     const at = new Date();
     try {
       const candidate = await this.#compiler.compile({ file, isStrict, gateway });
       const { findings, compiled } = candidate;
       this.#watch.follow([file, ...candidate.dependencies]);
-      print(textReport(findings, isColored));
+      this.say("warn", textReport(findings, false), textReport(findings, isColored));
       if (compiled === undefined) {
         this.#keep({ at, findings, problem: totals(findings) });
         return;
@@ -201,9 +209,9 @@ export class LiveGateway implements LiveView {
       this.#current = compiled;
       this.#sourceFiles = undefined;
       this.#lastChange = { at, findings, problem: undefined };
-      print(`${file} changed: ${changes.join(", ") || "the gateway stays the same"}\n`);
+      this.say("info", `${file} changed: ${changes.join(", ") || "the gateway stays the same"}\n`);
     } catch (error) {
-      if (!isStartupError(error)) print(bugReport(error, false));
+      if (!isStartupError(error)) this.say("warn", bugReport(error, false));
       this.#keep({
         at,
         findings: [],
@@ -213,10 +221,11 @@ export class LiveGateway implements LiveView {
   }
 
   #keep(change: LastChange): void {
-    const { file, print } = this.#settings;
+    const { file } = this.#settings;
     this.#lastChange = change;
     this.#running.changeRefused();
-    print(`${file} was not applied (${change.problem}); still serving the last good version\n`);
+    const what = `${file} was not applied (${change.problem})`;
+    this.say("warn", `${what}; still serving the last good version\n`);
   }
 }
 

@@ -39,6 +39,8 @@ export interface RunningGateway {
   changeRefused(): void;
   /** Records a request from the admin page in the audit log. */
   adminRequest(request: AdminRequest): void;
+  /** Writes a message of the process to the log. */
+  log(level: "info" | "warn", message: string): void;
   /** Whether the gateway can take requests: it does not wait for a certificate of a mesh. */
   readonly isReady: boolean;
   readonly metrics: Metrics;
@@ -269,6 +271,10 @@ class Running implements RunningGateway {
 
   adminRequest(request: AdminRequest): void {
     this.#output.audit?.adminRequest(request);
+  }
+
+  log(level: "info" | "warn", message: string): void {
+    this.#output.log[level](message);
   }
 
   close(): Promise<void> {

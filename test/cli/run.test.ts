@@ -47,6 +47,23 @@ describe("gwc run starts", () => {
     expect(running.output).toContain("draining");
   });
 
+  it("every line is JSON if the log is, with mistakes of later changes", async () => {
+    const port = await freePort();
+    const text = gatewayText({ upstream: first, port });
+    const valid = text.replace("config: {", "config: {logging: {format: json}, ");
+    const workspace = new Workspace({ "gateway.yaml": valid });
+    const running = new GwcProcess(["run", "-f", workspace.path("gateway.yaml")]);
+    await running.seen(/"message":"try: curl -i /);
+    workspace.write("gateway.yaml", `${valid}\nunknown: 1\n`);
+    await running.seen(/"message":"[^"]*was not applied/);
+    expect(await running.stop()).toBe(0);
+    const lines = running.output.trimEnd().split("\n");
+    // JSON that the gateway wrote.
+    const messages = lines.map((line) => (JSON.parse(line) as { message: string }).message);
+    expect(messages.join()).toContain("admin page: http");
+    expect(messages.join()).toContain("error[unknown-field]");
+  });
+
   it("what to try is the last line, and then it is quiet until somebody does", async () => {
     const port = await freePort();
     const workspace = new Workspace({
