@@ -4,10 +4,12 @@ import { connectionMessages } from "./connections.ts";
 import { fileMessages } from "./files.ts";
 import { internalMessages } from "./internal.ts";
 import { kubernetesMessages } from "./kubernetes.ts";
+import { limitMessages } from "./limits.ts";
 import { llmMessages } from "./llm.ts";
 import { logMessages } from "./log.ts";
 import type { DiagnosticMessage } from "./message.ts";
 import { policyMessages } from "./policies.ts";
+import { referenceMessages } from "./references.ts";
 import { routingMessages } from "./routing.ts";
 import { shapeMessages } from "./shape.ts";
 import { testMessages } from "./tests.ts";
@@ -21,12 +23,14 @@ export const messages = {
   ...fileMessages,
   ...routingMessages,
   ...policyMessages,
+  ...limitMessages,
   ...connectionMessages,
   ...logMessages,
   ...tracingMessages,
   ...llmMessages,
   ...celMessages,
   ...kubernetesMessages,
+  ...referenceMessages,
   ...auditMessages,
   ...testMessages,
   ...internalMessages,
