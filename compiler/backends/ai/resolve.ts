@@ -72,7 +72,7 @@ export function resolveAi(
     served === undefined
       ? listedModels(groups.flat())
       : namedModels(served, internal, virtualModels, groups).map((model) =>
-          ruledModel(model, served, conditions),
+          ruledModel(model, { served, virtualModels, conditions }),
         );
   if (served === undefined && types.has("Models") && models.length === 0) {
     context.diagnostics.report("no-model-known", ai?.routes?.origin ?? origin, {});
@@ -178,8 +178,7 @@ function namedModels(
     .map((id) => ({ id, group: names.indexOf(id) }))
     .filter(({ id }) => !internal.includes(id));
   const virtual = virtualModels.map(({ name: id, routing }) => {
-    const targets = routing.kind === "failover" ? routing.tiers.flat() : routing.targets;
-    return { id, group: targets[0]?.group ?? -1 };
+    return { id, group: routedTargets(routing)[0]?.group ?? -1 };
   });
   return [...named, ...virtual].flatMap(({ id, group }) => {
     const owner = groups[group]?.[0]?.system;
@@ -187,13 +186,30 @@ function namedModels(
   });
 }
 
-/** Adds the rules of a model's entries, if each of them has some. */
+function routedTargets(
+  routing: VirtualModelNode["routing"],
+): readonly { readonly group: number }[] {
+  return routing.kind === "failover" ? routing.tiers.flat() : routing.targets;
+}
+
+/**
+ * Adds the rules of a model's entries, if each of them has some. The entries of a virtual model are those of all models
+ * that it leads to.
+ */
 function ruledModel(
   model: ModelNode,
-  served: readonly string[],
-  conditions: AiNode["conditions"],
+  {
+    served,
+    virtualModels,
+    conditions,
+  }: Pick<AiNode, "virtualModels" | "conditions"> & { readonly served: readonly string[] },
 ): ModelNode {
-  const ruledBy = served.flatMap((name, group) => (name === model.id ? [group] : []));
+  const virtual = virtualModels.find(({ name }) => name === model.id);
+  const names =
+    virtual === undefined
+      ? [model.id]
+      : routedTargets(virtual.routing).map(({ group }) => served[group]);
+  const ruledBy = served.flatMap((name, group) => (names.includes(name) ? [group] : []));
   const isRuled = (group: number): boolean => (conditions[group]?.rules.length ?? 0) > 0;
   return ruledBy.length > 0 && ruledBy.every(isRuled) ? { ...model, ruledBy } : model;
 }
