@@ -27,9 +27,12 @@ export class Services {
   ) {
     this.#diagnostics = context.diagnostics;
     this.#isPartial = isPartial(origin, context);
-    this.#services = values.flatMap((value, index) =>
-      value === undefined ? [] : [{ ...value, origin: childOf(origin, index) }],
-    );
+    this.#services = values.flatMap((value, index) => {
+      const place = childOf(origin, index);
+      return value === undefined
+        ? []
+        : [{ ...value, origin: place, isPartial: isPartial(place, context) }];
+    });
   }
 
   /** Returns a service as a backend whose server a picker chooses; `undefined` if it has a mistake (reported). */
@@ -88,12 +91,15 @@ export class Services {
       });
       return undefined;
     }
-    return hostAndPort(found.hostname, target);
+    // Mistakes of the service are reported there.
+    return found.isPartial ? undefined : hostAndPort(found.hostname, target);
   }
 }
 
 interface Service extends ServiceValue {
   readonly origin: Origin;
+  /** Whether parts of it have mistakes (reported). */
+  readonly isPartial: boolean;
 }
 
 /** Returns the names by which backends can refer to a service. */

@@ -124,6 +124,9 @@ it("two mistakes of a file are both found", { timeout: 600_000 }, () => {
     return near.flatMap((distance) => {
       const second = fields[index + distance];
       if (second === undefined || isInside(first, second) || isInside(second, first)) return [];
+      // Without the names of gateways, no reference to one can be wrong.
+      if (first.path.join(".") === "mcp.gateways.[]" && second.path.join(".") === "gateways")
+        return [];
       const base = baseOf([first, second]);
       const one = mistakesOf(first).at(-1);
       const other = mistakesOf(second)[count % Math.max(1, mistakesOf(second).length)];
