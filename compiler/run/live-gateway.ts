@@ -163,7 +163,7 @@ export class LiveGateway implements LiveView {
   /** Tells the operator: a line of the log if it is JSON, else text for a terminal. */
   say(level: "info" | "warn", text: string, colored = text): void {
     if (this.#current.program.process.logFormat !== "json") this.#settings.print(colored);
-    else if (text !== "") this.#running.log(level, text.trimEnd());
+    else if (text !== "") this.#running.log[level](text.trimEnd());
   }
 
   /** Somebody sends a request from the admin page. */

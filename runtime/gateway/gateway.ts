@@ -39,8 +39,8 @@ export interface RunningGateway {
   changeRefused(): void;
   /** Records a request from the admin page in the audit log. */
   adminRequest(request: AdminRequest): void;
-  /** Writes a message of the process to the log. */
-  log(level: "info" | "warn", message: string): void;
+  /** Log of the process. */
+  readonly log: Pick<ProcessLog, "info" | "warn">;
   /** Whether the gateway can take requests: it does not wait for a certificate of a mesh. */
   readonly isReady: boolean;
   readonly metrics: Metrics;
@@ -122,7 +122,7 @@ class Running implements RunningGateway {
   readonly #output: GatewayOutput;
   #closing: Promise<void> | undefined;
   readonly #withdrawMetrics = offerMetrics(this.metrics);
-  readonly #forgetWarnings = onWarning((message) => this.#output.log.warn(message));
+  readonly #forgetWarnings = onWarning((message) => this.log.warn(message));
 
   constructor(
     definition: Gateway,
@@ -139,7 +139,7 @@ class Running implements RunningGateway {
     this.#context = new LiveContext(
       settings,
       this.metrics,
-      (message) => this.#output.log.warn(message),
+      (message) => this.log.warn(message),
       worker,
     );
     this.#listeners = new Listeners(this.#context);
@@ -160,10 +160,10 @@ class Running implements RunningGateway {
   }
 
   async open(): Promise<void> {
-    if (this.#speaks) for (const warning of this.#settings.warnings) this.#output.log.warn(warning);
+    if (this.#speaks) for (const warning of this.#settings.warnings) this.log.warn(warning);
     const { workerThreads = 1 } = this.#definition;
     if (workerThreads !== 1 && this.#worker === undefined)
-      this.#output.log.warn("config.workerThreads has no effect here: only one thread serves");
+      this.log.warn("config.workerThreads has no effect here: only one thread serves");
     (
       await this.#prepare(this.#definition, this.#build, this.#settings, this.#output.audit)
     ).commit();
@@ -229,8 +229,8 @@ class Running implements RunningGateway {
     try {
       this.#mesh ??= definition.mesh?.membership(
         {
-          info: (message) => this.#output.log.info(message),
-          warn: (message) => this.#output.log.warn(message),
+          info: (message) => this.log.info(message),
+          warn: (message) => this.log.warn(message),
         },
         this.metrics,
       );
@@ -273,8 +273,8 @@ class Running implements RunningGateway {
     this.#output.audit?.adminRequest(request);
   }
 
-  log(level: "info" | "warn", message: string): void {
-    this.#output.log[level](message);
+  get log(): ProcessLog {
+    return this.#output.log;
   }
 
   close(): Promise<void> {
@@ -283,14 +283,14 @@ class Running implements RunningGateway {
   }
 
   async #close(): Promise<void> {
-    if (this.#worker === undefined) this.#output.log.info("draining");
+    if (this.#worker === undefined) this.log.info("draining");
     this.#output.audit?.action("draining", this.#build.configDigest);
     await drain(this.#context, this.#listeners, this.#settings.drain, this.#worker?.allClosed);
     this.#mesh?.close();
     await this.#context.flush();
     await this.#output.flush();
     await this.#pages.closeNow();
-    if (this.#worker === undefined) this.#output.log.info("ended");
+    if (this.#worker === undefined) this.log.info("ended");
     this.#output.audit?.action("ended", this.#build.configDigest);
     await this.#output.audit?.close();
     this.#forgetWarnings();
@@ -303,7 +303,7 @@ class Running implements RunningGateway {
     for (const { endpoint, port } of opened) {
       const address = `${addressText(endpoint.host)}:${port}`;
       const what = ports.includes(endpoint) ? "listening" : endpoint.config;
-      this.#output.log.info(`${what} on ${address}`);
+      this.log.info(`${what} on ${address}`);
     }
   }
 
@@ -321,7 +321,7 @@ class Running implements RunningGateway {
       denied: (rule, client) => this.#output.denied(rule, client),
       failedHandshake: (handshake) => this.#output.failedHandshake(handshake),
       failed: reportBug,
-      warn: (message) => this.#output.log.warn(message),
+      warn: (message) => this.log.warn(message),
       handover: this.#worker?.handoverOf(definition),
       // The log uses these settings; the previous one may still be in use.
       broken: new ProcessLog(logFormat, logLevels, this.#output.writer).connections,
