@@ -1,5 +1,6 @@
 import { kinds } from "../../1-parse/kubernetes/kinds.ts";
 import { standaloneSchema } from "../../1-parse/standalone/standalone.ts";
+import { CachedByObject } from "../../cached-results.ts";
 import type { Schema } from "../../schema/schema.ts";
 
 /** A field or section of the standalone file or of a manifest. */
@@ -34,11 +35,22 @@ export function allFields(): readonly FieldEntry[] {
 export function fieldsNamed(words: string, fields: readonly FieldEntry[]): readonly FieldEntry[] {
   const steps = plainSteps(words.split("."));
   const [first, ...rest] = steps;
-  const ofForm = fields.filter(({ form }) => form === first);
-  if (ofForm.length > 0) return ofForm.filter(({ path }) => endsWith(path, rest, true));
-  const whole = fields.filter(({ path }) => endsWith(path, steps, true));
-  return whole.length > 0 ? whole : fields.filter(({ path }) => endsWith(path, steps, false));
+  const isOfForm = ({ form, path }: FieldEntry) => form === first && path.length === rest.length;
+  if (fields.some(({ form }) => form === first))
+    return fields.filter((each) => isOfForm(each) && endsWith(each.path, rest, true));
+  const last = lastSteps.of(fields, () =>
+    Map.groupBy(fields, ({ path }) => plainStep(path.at(-1) ?? "")),
+  );
+  const candidates = last.get(steps.at(-1) ?? "") ?? [];
+  const whole = candidates.filter(({ path }) => endsWith(path, steps, true));
+  return whole.length > 0 ? whole : candidates.filter(({ path }) => endsWith(path, steps, false));
 }
+
+/** Fields by the last key of their paths. */
+const lastSteps = new CachedByObject<
+  readonly FieldEntry[],
+  ReadonlyMap<string, readonly FieldEntry[]>
+>();
 
 function endsWith(path: readonly string[], steps: readonly string[], isWhole: boolean): boolean {
   const before = path.length - steps.length;
