@@ -115,8 +115,8 @@ export function virtualChoices(
       const targets = choices[index]?.choice?.targets;
       return targets === undefined ? [] : [[weight, targets] as const];
     });
-    const isConditional = choices.some(({ choice }) => choice?.isConditional === true);
     const targets = code`${imported(VIRTUAL, "byWeight")}(${literal(shares)})`;
-    return [{ model, targets, ...(isConditional && { isConditional }) }];
+    // One of the models that it leads to may depend on the request.
+    return [{ model, targets, isConditional: true }];
   });
 }
