@@ -1,3 +1,6 @@
+import { createHash } from "node:crypto";
+import { serialize } from "node:v8";
+
 /**
  * Cached results of one compilation for the next, by name, with all their inputs: a result is recomputed if any input
  * differs. Results that a compilation does not use are dropped.
@@ -68,4 +71,9 @@ export class CachedByObjects<Key extends object, Value> {
     ofFirst.set(name, { keys, value });
     return value;
   }
+}
+
+/** Returns a digest of plain data, with maps and sets. */
+export function valueDigest(value: unknown): string {
+  return createHash("sha256").update(serialize(value)).digest("base64");
 }

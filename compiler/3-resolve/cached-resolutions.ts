@@ -1,8 +1,6 @@
-import { createHash } from "node:crypto";
-import { serialize } from "node:v8";
 import type { IsolatedRoutes } from "../2-lower/kubernetes/isolate.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
-import { CachedByObjects } from "../cached-results.ts";
+import { CachedByObjects, valueDigest } from "../cached-results.ts";
 import type { GatewayResource, RouteResource } from "../config/resources.ts";
 import { SectionUse } from "../config/sections.ts";
 import { type Diagnostic, Diagnostics } from "../diagnostics/diagnostic.ts";
@@ -84,10 +82,18 @@ export class CachedChecks {
   }
 }
 
-/** Returns a digest of what all routes of a Gateway depend on besides their resources. */
-export function gatewayDigest({ listeners, backends, modelCatalog }: GatewayResource): string {
-  const all = serialize([listeners, [...backends], modelCatalog]);
-  return createHash("sha256").update(all).digest("base64");
+/**
+ * Returns a function that digests what a route depends on besides its resource: its own listeners, so that a change of
+ * another one does not concern it, and the backends and models of the Gateway.
+ */
+export function routeInputs({
+  listeners,
+  backends,
+  modelCatalog,
+}: GatewayResource): (route: RouteResource) => string {
+  const shared = valueDigest([[...backends], modelCatalog]);
+  const own = new Map(listeners.map((listener) => [listener.key, valueDigest(listener)]));
+  return (route) => [shared, ...route.listeners.map(({ listener }) => own.get(listener))].join(" ");
 }
 
 /** Whether credentials get the same variables as before, which also depend on other routes. */

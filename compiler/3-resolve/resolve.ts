@@ -27,7 +27,7 @@ import { Identifiers } from "../model/identifiers.ts";
 import { type LiteralSecret, LiteralSecrets } from "../model/literal-secrets.ts";
 import { policies } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
-import { type CachedResolutions, gatewayDigest } from "./cached-resolutions.ts";
+import { type CachedResolutions, routeInputs } from "./cached-resolutions.ts";
 import { checkCallerKeys } from "./caller-keys.ts";
 import { capturedBodiesOf } from "./captured-bodies.ts";
 import { resolveConnectionRules } from "./connection-rules.ts";
@@ -118,7 +118,7 @@ function resolveGateway(
   checkProxies(gateway, diagnostics);
   const connectionRules = resolveConnectionRules(gateway, context);
   const admission = connectionRules === undefined ? [] : [connectionRules];
-  const routeCache = cache && { resolutions: cache, from: gatewayDigest(gateway) };
+  const routeCache = cache && { resolutions: cache, from: routeInputs(gateway) };
   const binds = resolveBinds(gateway, routes, admission, context, routeCache);
   checkToolLocks(binds, diagnostics);
   reportIdleCatalog(gateway, binds, diagnostics);

@@ -57,10 +57,10 @@ export interface RouteContext extends ListenerContext {
 /** A route with its matches, without its listeners. */
 export type ResolvedRoute = Omit<TableRoute, "hostnames">;
 
-/** A cache for the routes of a Gateway, and a digest of what all of them depend on. */
+/** A cache for the routes of a Gateway, and digests of what they depend on besides their resources. */
 export interface RouteCache {
   readonly resolutions: CachedResolutions;
-  readonly from: string;
+  readonly from: (route: RouteResource) => string;
 }
 
 /** Resolves a route, once for all of its listeners; unchanged routes come from `cache`. */
@@ -73,7 +73,7 @@ export function resolveRoute(
   const take = () => context.names.take(...(resource.ids ?? [name]));
   const resolve = (own: RouteContext) => unnamedRoute(resource, name, own);
   if (cache !== undefined)
-    return cache.resolutions.of(resource, cache.from, context, resolve, take);
+    return cache.resolutions.of(resource, cache.from(resource), context, resolve, take);
   const { route, matches } = resolve(context);
   return { route: { ...route, id: take() }, matches };
 }

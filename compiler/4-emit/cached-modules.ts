@@ -1,10 +1,8 @@
-import { createHash } from "node:crypto";
-import { serialize } from "node:v8";
 import { isHole } from "../../templates/code/hole.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import type { RouteModuleContext } from "../../templates/modules/route.ts";
 import type { TablePart, TablePartContext } from "../../templates/modules/table-part.ts";
-import { CachedByObject, CachedResults } from "../cached-results.ts";
+import { CachedByObject, CachedResults, valueDigest } from "../cached-results.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { PlaceNames } from "../diagnostics/place-names.ts";
 import type { RouteNode } from "../ir/program.ts";
@@ -46,10 +44,10 @@ export class CachedModules {
     others satisfies Readonly<Record<string, never>>;
     const matches = hosts.flatMap((host) => [
       host.hostname,
-      ...host.matches.map((each) => this.#hosts.of(each, () => digestOf(each))),
+      ...host.matches.map((each) => this.#hosts.of(each, () => valueDigest(each))),
     ]);
     const { digest, documents } = this.#routes.of(route, () => ({
-      digest: digestOf(route),
+      digest: valueDigest(route),
       documents: documentsOf(route),
     }));
     const from = [
@@ -57,7 +55,7 @@ export class CachedModules {
       // Places contain names of list items, some of which only the documents have.
       ...documents.map((each) => this.#versionOf(places.documentOf(each))),
       ...[path, inputs, matches, maxBufferSize, hasThreads, isTraced, [...logged]],
-      preRouting.length === 0 ? "" : digestOf(preRouting),
+      preRouting.length === 0 ? "" : valueDigest(preRouting),
     ];
     return this.#modules.of(name, JSON.stringify(from), make);
   }
@@ -73,7 +71,7 @@ export class CachedModules {
       hostname,
       own.map((row) =>
         row.map(({ match, route }) => [
-          this.#hosts.of(match, () => digestOf(match)),
+          this.#hosts.of(match, () => valueDigest(match)),
           route,
           labels.get(route),
         ]),
@@ -92,10 +90,6 @@ export class CachedModules {
   turn(): void {
     this.#modules.turn();
   }
-}
-
-function digestOf(value: unknown): string {
-  return createHash("sha256").update(serialize(value)).digest("base64");
 }
 
 /** Returns one origin for each document that a value has places in. */

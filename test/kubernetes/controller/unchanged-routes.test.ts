@@ -47,7 +47,11 @@ function shared(): Files {
   const listeners = [8080, 8081].map((port) => ({
     ...{ name: `at-${port}`, port, protocol: "HTTP", allowedRoutes: everyone },
   }));
-  add(files, [`${group}/v1`, "Gateway", "infra", "g"], { gatewayClassName: "gwc", listeners });
+  add(files, [`${group}/v1`, "Gateway", "infra", "g"], {
+    gatewayClassName: "gwc",
+    allowedListeners: { namespaces: { from: "All" } },
+    listeners,
+  });
   for (const namespace of ["a", "x"]) {
     add(files, ["v1", "Service", namespace, "s"], { ports: [{ port: 80 }] });
     addRoute(files, namespace, "r", {});
@@ -93,6 +97,19 @@ const TENANTS: readonly (readonly [what: string, change: (files: Files) => void]
       const reference = { group: "gwc.dev", kind: "GatewayBackend", name: "b" };
       addRoute(files, "x", "r", { rules: [{ backendRefs: [reference] }] });
     },
+  ],
+  [
+    "a listener without its certificate",
+    (files) =>
+      add(files, [`${group}/v1`, "ListenerSet", "x", "set"], {
+        parentRef: { name: "g", namespace: "infra" },
+        listeners: [
+          {
+            ...{ name: "tls", port: 8443, protocol: "HTTPS" },
+            tls: { mode: "Terminate", certificateRefs: [{ name: "missing" }] },
+          },
+        ],
+      }),
   ],
   ["two policies of which one wins", (files) => addDeny(files, "x", "q", "/other")],
   [
