@@ -184,13 +184,8 @@ function resolveMcp(
     return undefined;
   }
   if (searched !== undefined) {
-    const own = Object.values(searched.names);
-    reportOwnNames(
-      resolved,
-      toolLock,
-      { own, arePrefixed: arePrefixed(config) },
-      context.diagnostics,
-    );
+    const own = { own: Object.values(searched.names), arePrefixed: names.arePrefixed };
+    reportOwnNames(resolved, toolLock, own, context.diagnostics);
   }
   return {
     kind: "mcp",

@@ -15,7 +15,12 @@ import { checkProviders } from "./check-providers.ts";
 import { checkRequestFields } from "./check-request-fields.ts";
 import { resolveModelConditions } from "./model-conditions.ts";
 import { type ProviderPlace, providerAwsScope, resolveProvider } from "./resolve-provider.ts";
-import { resolveVirtualModels, sharedGroups, type VirtualModelNode } from "./virtual-models.ts";
+import {
+  resolveVirtualModels,
+  routedTargets,
+  sharedGroups,
+  type VirtualModelNode,
+} from "./virtual-models.ts";
 
 /** Default of `streamKeepAlive`, in milliseconds. */
 const DEFAULT_KEEP_ALIVE = 15_000;
@@ -184,12 +189,6 @@ function namedModels(
     const owner = groups[group]?.[0]?.system;
     return owner === undefined || id.includes("*") ? [] : [{ id, owner }];
   });
-}
-
-function routedTargets(
-  routing: VirtualModelNode["routing"],
-): readonly { readonly group: number }[] {
-  return routing.kind === "failover" ? routing.tiers.flat() : routing.targets;
 }
 
 /**

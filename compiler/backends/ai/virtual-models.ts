@@ -126,13 +126,23 @@ export function virtualModelText({ name, routing }: VirtualModelNode): string {
   return `${name} is ${shares.join(", ")}`;
 }
 
+/** Returns all models that a virtual model leads to. */
+export function routedTargets<Target>(routing: RoutedTargets<Target>): readonly Target[] {
+  return routing.kind === "failover" ? routing.tiers.flat() : routing.targets;
+}
+
+/** The targets of a virtual model, configured or resolved. */
+type RoutedTargets<Target> =
+  | { readonly kind: "failover"; readonly tiers: readonly (readonly Target[])[] }
+  | { readonly kind: "weighted" | "conditional"; readonly targets: readonly Target[] };
+
 function resolved(
   { name, routing, origin }: VirtualModelConfig,
   models: readonly string[],
   context: IdentityContext,
 ): VirtualModelNode | undefined {
   const { diagnostics } = context;
-  const targets = routing.kind === "failover" ? routing.tiers.flat() : routing.targets;
+  const targets = routedTargets<VirtualTarget>(routing);
   const unknown = targets.filter(({ model }) => groupOf(model, models) === -1);
   for (const { model, origin } of unknown) {
     const suggestion = suggest(model, models);

@@ -1,3 +1,4 @@
+import { UNRESOLVED } from "../../../backends/ai/refused-models.ts";
 import type {
   BackendSection,
   KubernetesBackendContext,
@@ -149,7 +150,7 @@ function server(address: string, origin: Origin): BackendConfig<"host"> {
 
 /** Returns a placeholder for an unknown server, which is never called: its share of the requests is refused. */
 export function unresolved(origin: Origin): BackendConfig {
-  return { ...server("unresolved.invalid:80", origin), isRefused: true };
+  return { ...server(UNRESOLVED, origin), isRefused: true };
 }
 
 function readKind<Kind extends BackendKind>(

@@ -85,7 +85,7 @@ function isSameAttachment(one: Attachment, other: Attachment): boolean {
     one.listener.gateway === other.listener.gateway &&
     one.listener.owner === other.listener.owner &&
     one.listener.resource.key === other.listener.resource.key &&
-    isSameList(one.hostnames, other.hostnames) &&
+    JSON.stringify(one.hostnames) === JSON.stringify(other.hostnames) &&
     matchesText(one.delegations) === matchesText(other.delegations) &&
     isSameWay(one.via, other.via)
   );
@@ -131,8 +131,4 @@ function addSets<Key, Value>(
     if (known === undefined) to.set(key, new Set(values));
     else for (const each of values) known.add(each);
   }
-}
-
-function isSameList(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((each, index) => each === other[index]);
 }
