@@ -1,20 +1,22 @@
 import { compileExpression } from "../../cel/compile.ts";
 import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
+import type { EnvTemplate, Text } from "../../model/texts.ts";
 
 /** Place of a literal string, as far as the hint depends on it. */
 export type LiteralPlace = "header" | "path" | "host" | "body";
 
 /** Warns about a literal string that looks like a template or an expression of this or another gateway. */
 export function checkLiteral(
-  text: unknown,
+  text: Text | number | undefined,
   place: LiteralPlace,
   origin: Origin,
   diagnostics: Diagnostics,
 ): void {
-  if (typeof text !== "string") return;
-  const found = templateIn(text, place);
+  if (typeof text === "number") return;
+  const found = typeof text === "string" ? templateIn(text, place) : nginxVariableIn(text);
   if (found === undefined) return;
-  diagnostics.report("literal-template", origin, { ...found, place });
+  const isVariable = typeof text !== "string";
+  diagnostics.report("literal-template", origin, { ...found, place, isVariable });
 }
 
 interface FoundTemplate {
@@ -40,6 +42,18 @@ function templateIn(text: string, place: LiteralPlace): FoundTemplate | undefine
     : undefined;
 }
 
+/** A variable of the environment that has the name of a variable of nginx. */
+function nginxVariableIn(text: EnvTemplate | undefined): FoundTemplate | undefined {
+  for (const part of text?.parts ?? []) {
+    const template = typeof part === "string" ? "" : `$${part.env}`;
+    const [found, name = ""] = NGINX_VARIABLE.exec(template) ?? [];
+    if (found !== template || found === "") continue;
+    const expression = nginxExpression(name);
+    return { template, expression: isExpression(expression) ? expression : undefined };
+  }
+  return undefined;
+}
+
 interface TemplateSyntax {
   readonly pattern: RegExp;
   /** Set if it is too short to be distinguished from ordinary text in a body. */
@@ -47,6 +61,9 @@ interface TemplateSyntax {
   /** Returns the equivalent in CEL; it is not suggested if it does not compile. */
   readonly expressionOf: (inner: string, match: RegExpExecArray) => string;
 }
+
+const NGINX_VARIABLE =
+  /\$(remote_(?:addr|port|user)|host|hostname|uri|request(?:_\w+)?|scheme|args|query_string|is_args|server_\w+|document_uri|proxy_\w+|realip_\w+|upstream_\w+|(?:http|arg|cookie|sent_http|ssl|jwt_claim|jwt_header)_\w+)\b/;
 
 /** Templates of shells, Helm, Envoy, nginx, HAProxy, Kong, Caddy and Traefik. */
 const TEMPLATES: readonly TemplateSyntax[] = [
@@ -59,11 +76,7 @@ const TEMPLATES: readonly TemplateSyntax[] = [
   },
   { pattern: /\$\(\s*([^()]+?)\s*\)/, expressionOf: kongExpression },
   { pattern: /%\[\s*([^[\]]+?)\s*\]/, expressionOf: (inner) => (inner === "src" ? ADDRESS : "") },
-  {
-    pattern:
-      /\$(remote_(?:addr|port|user)|host|hostname|uri|request(?:_\w+)?|scheme|args|query_string|is_args|server_\w+|document_uri|proxy_\w+|realip_\w+|upstream_\w+|(?:http|arg|cookie|sent_http|ssl|jwt_claim|jwt_header)_\w+)\b/,
-    expressionOf: nginxExpression,
-  },
+  { pattern: NGINX_VARIABLE, expressionOf: nginxExpression },
   {
     pattern:
       /\{((?:http|remote|request|client|server|user|re|header|query|path|host|method|scheme|uri|tls|cookie)(?:[._][\w.-]+)?)\}/,

@@ -15,9 +15,13 @@ export const policyMessages = {
     template: string;
     expression: string | undefined;
     place: "header" | "path" | "host" | "body";
+    isVariable: boolean;
   }>({
     severity: "warning",
-    text: ({ template }) => `this string is sent unchanged: "${template}" is not replaced`,
+    text: ({ template, isVariable }) =>
+      isVariable
+        ? `"${template}" is a variable of the gateway's environment, not a value of the request`
+        : `this string is sent unchanged: "${template}" is not replaced`,
     hint: ({ place, expression }) => {
       const value = expression === undefined ? "" : `: ${expression}`;
       return place === "body"
