@@ -1,7 +1,7 @@
 import { readApiKeyEntry } from "../../runtime/contents/api-key-entry.ts";
 import { MODEL_PATTERN, mayMeanSame } from "../backends/ai/model-pattern.ts";
 import { readWhatIsHere } from "../backends/parts/tls-files.ts";
-import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import { localObject } from "../manifests/field-types.ts";
 import { listChanges, type SettingsChange } from "../model/access.ts";
@@ -301,8 +301,14 @@ function reportRepeatedKeys(keys: readonly ApiKeySourceNode[], context: ResolveC
 }
 
 /** Reports allowed models on routes without LLM backends, and models that the route does not offer. */
-function meetModels({ allowedModels, origin }: ApiKeySourceNode, context: ResolveContext): void {
-  if (allowedModels === undefined) return;
+function meetModels(source: ApiKeySourceNode, context: ResolveContext): void {
+  const { allowedModels, metadata, origin } = source;
+  if (allowedModels === undefined) {
+    if (!Object.hasOwn(metadata, "allowedModels")) return;
+    const misplaced = keyPlace(childOf(origin, "metadata", "allowedModels"));
+    context.diagnostics.report("models-in-metadata", misplaced, {});
+    return;
+  }
   const at = childOf(origin, "allowedModels");
   const carried = context.route.asksModels === false ? (["requests"] as const) : undefined;
   context.sections.meet({ name: "allowedModels", actsOn: ["llm"], origin: at }, carried);

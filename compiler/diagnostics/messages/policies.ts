@@ -364,6 +364,14 @@ export const policyMessages = {
       "fields are known: an allow rule that needs any other field never matches, and a deny rule that reads it denies " +
       "everything.",
   }),
+  "models-in-metadata": message<Record<never, never>>({
+    severity: "warning",
+    text: () => '"allowedModels" in the metadata of a key restricts nothing',
+    hint: () => "move it out of metadata: { key: ..., allowedModels: [...], metadata: {...} }",
+    explanation:
+      "Metadata of a key is data that rules read as `apiKey`. `allowedModels` beside it limits the models of the key. " +
+      "In metadata it has an effect only if a rule compares it.",
+  }),
   "absent-identity": message<{ variable: string; policies: string }>({
     severity: "warning",
     text: ({ variable, policies }) =>
