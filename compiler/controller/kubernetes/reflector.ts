@@ -19,6 +19,8 @@ export interface ReflectorSettings {
   readonly labelSelector?: string | undefined;
   /** Reduces an object to the fields that are read, to save memory. */
   readonly keep: (object: ApiObject) => ApiObject;
+  /** Returns how many milliseconds a changed object waits before it is reduced; only its newest state is. */
+  readonly delayOf?: ((object: ApiObject) => number) | undefined;
   /** Called after each change of `objects`, with what was there before. */
   readonly changed: (key: string, before: ApiObject | undefined) => void;
   /** Reports a problem to the operator; the reflector continues. */
@@ -53,6 +55,8 @@ export class Reflector {
   readonly #settings: ReflectorSettings;
   readonly #stopped = new AbortController();
   #sync: () => void = () => {};
+  /** Timers of changed objects that wait. */
+  readonly #waiting: Map<string, NodeJS.Timeout> = new Map();
   #version: string | undefined;
   #failures = 0;
   /** How often the kind was listed. */
@@ -70,6 +74,7 @@ export class Reflector {
 
   stop(): void {
     this.#stopped.abort();
+    this.#forgetWaiting();
   }
 
   async #follow(): Promise<void> {
@@ -118,6 +123,7 @@ export class Reflector {
       version = textField(metadata, "resourceVersion") ?? "";
     } while (next !== "");
     this.lists += 1;
+    this.#forgetWaiting();
     for (const key of [...this.objects.keys()]) if (!found.has(key)) this.#set(key, undefined);
     for (const [key, object] of found) this.#set(key, object);
     this.#sync();
@@ -152,7 +158,7 @@ export class Reflector {
   }
 
   #take(event: unknown): void {
-    const { type, keep } = this.#settings;
+    const { type } = this.#settings;
     const kind = textField(event, "type");
     const value = recordOf(event)?.object;
     if (kind === "ERROR") {
@@ -165,7 +171,26 @@ export class Reflector {
     this.#version = textField(recordOf(value)?.metadata, "resourceVersion") ?? this.#version;
     const object = kind === "BOOKMARK" ? undefined : readObject(value, type);
     if (object === undefined) return;
-    this.#set(objectKey(object.metadata), kind === "DELETED" ? undefined : keep(object));
+    const key = objectKey(object.metadata);
+    clearTimeout(this.#waiting.get(key));
+    this.#waiting.delete(key);
+    if (kind === "DELETED") this.#set(key, undefined);
+    else this.#keep(key, object);
+  }
+
+  #keep(key: string, object: ApiObject): void {
+    const delay = this.#settings.delayOf?.(object) ?? 0;
+    this.#waiting.delete(key);
+    if (delay === 0) this.#set(key, this.#settings.keep(object));
+    else {
+      const timer = setTimeout(() => this.#keep(key, object), delay);
+      this.#waiting.set(key, timer);
+    }
+  }
+
+  #forgetWaiting(): void {
+    for (const timer of this.#waiting.values()) clearTimeout(timer);
+    this.#waiting.clear();
   }
 
   #set(key: string, object: ApiObject | undefined): void {

@@ -16,6 +16,7 @@ import { InstalledDefinitions } from "./installed-definitions.ts";
 import { MeshPods } from "./mesh-pods.ts";
 import { PoolPods } from "./pool-pods.ts";
 import { type EntryValues, ReadValues } from "./read-values.ts";
+import { ReadingTurns } from "./reading-turns.ts";
 import { CA, fieldSelectorOf, keptObject, manifestText } from "./watched-object.ts";
 
 /** Which objects are read. */
@@ -75,6 +76,7 @@ export class WatchedObjects {
   readonly #texts: WeakMap<ApiObject, string> = new WeakMap();
   /** By Service, then by their own key. */
   readonly #slices: Map<string, Map<string, ApiObject>> = new Map();
+  readonly #turns = new ReadingTurns();
   #timer: NodeJS.Timeout | undefined;
   /** The definitions of the kinds. */
   readonly definitions: InstalledDefinitions;
@@ -226,13 +228,15 @@ export class WatchedObjects {
 
   #reflector(type: ResourceType): Reflector {
     const values = VALUE_KINDS.flatMap((kind) => (kind === type.kind ? this.#values[kind] : []));
+    const isData = values.length > 0;
     const reflector: Reflector = new Reflector(this.#api, {
       type,
       fieldSelector: fieldSelectorOf(type),
       keep: (object) => {
         for (const each of values) each.take(object);
-        return keptObject(object);
+        return isData ? this.#readInTurn(object) : keptObject(object);
       },
+      delayOf: isData ? (object) => this.#delayOf(object) : undefined,
       changed: (key, before) => {
         const object = reflector.objects.get(key);
         if (object === undefined) for (const each of values) each.forget(key);
@@ -242,6 +246,19 @@ export class WatchedObjects {
       warn: this.#listener.warn,
     });
     return reflector;
+  }
+
+  #delayOf({ metadata: { namespace = "" } }: ApiObject): number {
+    return this.#turns.delayOf(namespace, performance.now());
+  }
+
+  #readInTurn(object: ApiObject): ApiObject {
+    const { namespace = "" } = object.metadata;
+    const before = process.threadCpuUsage();
+    const kept = keptObject(object);
+    const { user, system } = process.threadCpuUsage(before);
+    this.#turns.charge(namespace, (user + system) / 1_000, performance.now());
+    return kept;
   }
 
   #reflectorOf({ apiVersion, kind }: ApiObject): Reflector | undefined {

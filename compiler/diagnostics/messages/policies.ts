@@ -369,7 +369,7 @@ export const policyMessages = {
     text: () => '"allowedModels" in the metadata of a key restricts nothing',
     hint: () => "move it out of metadata: { key: ..., allowedModels: [...], metadata: {...} }",
     explanation:
-      "Metadata of a key is data that rules read as `apiKey`. `allowedModels` beside it limits the models of the key. " +
+      "Metadata of a key is data that rules read as `apiKey`. `allowedModels` next to it limits the models of the key. " +
       "In metadata it has an effect only if a rule compares it.",
   }),
   "absent-identity": message<{ variable: string; policies: string }>({
