@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { eventually } from "../../harness/eventually.ts";
+import { freePorts } from "../../harness/free-port.ts";
 import { FrontGateway } from "../../harness/front-gateway.ts";
 import type { GwcProcess } from "../../harness/gwc.ts";
 import type { KubernetesApi } from "../../harness/kubernetes-api.ts";
@@ -24,6 +25,7 @@ describeUnless(missing)("changes that data planes do not serve", () => {
   let api: KubernetesApi;
   let controller: GwcProcess;
   let agent: GwcProcess;
+  let metricsPort = 0;
 
   beforeAll(async () => {
     front = await FrontGateway.start();
@@ -31,7 +33,8 @@ describeUnless(missing)("changes that data planes do not serve", () => {
     const pod = await startPod("served");
     await api.applyText(serviceManifest("one", pod.port));
     await api.applyText(routeManifest("one", "one"));
-    controller = front.startController();
+    [metricsPort = 0] = await freePorts(1);
+    controller = front.startController("--metrics-port", String(metricsPort));
     await controller.seen(/leading/);
     agent = await front.startDataPlane(await front.dataPlane());
   }, 180_000);
@@ -41,6 +44,12 @@ describeUnless(missing)("changes that data planes do not serve", () => {
       .status;
   const until = (found: () => Promise<boolean>, what: string) =>
     eventually(async () => ((await found()) ? true : null), what);
+
+  /** A metric of the controller. */
+  async function metric(name: string): Promise<number> {
+    const { body } = await send(`http://127.0.0.1:${metricsPort}/metrics`, "GET");
+    return Number(new RegExp(`^gwc_controller_${name} (\\S+)$`, "m").exec(body)?.[1]);
+  }
 
   async function conditionsOf(
     kind: string,
@@ -91,12 +100,18 @@ spec:
       );
       expect(attached?.reason).toBe("NotProgrammed");
       expect(attached?.message).toContain("default/front");
+      expect([await metric("gateways_stale"), await metric("unserved_seconds")]).toEqual([
+        1,
+        expect.toSatisfy((age: number) => age > 0),
+      ]);
     } finally {
       agent.signal("SIGCONT");
     }
     await until(async () => (await status("/one/secret")) === 403, "the denial");
     await has("GatewayPolicy", "late", "ancestors", "Attached", "True");
     await has("HTTPRoute", "one", "parents", "Programmed", undefined);
+    await until(async () => (await metric("gateways_stale")) === 0, "no stale Gateway");
+    expect(await metric("unserved_seconds")).toBe(0);
   });
 
   it("a status never says that a generation is in force that data planes have not taken", async () => {
