@@ -46,6 +46,8 @@ interface TcpHostNode {
   readonly address: Text;
   readonly weight: number;
   readonly connection: TcpConnection;
+  /** Set for a placeholder of an unknown server, whose share of the connections is refused. */
+  readonly isRefused?: true;
   readonly origin: Origin;
 }
 
@@ -126,7 +128,7 @@ export const host: Backend<
 };
 
 function resolveTcp(
-  { config: { address }, policies = {}, weight = 1, origin }: BackendUse<HostConfig>,
+  { config: { address }, policies = {}, weight = 1, isRefused, origin }: BackendUse<HostConfig>,
   context: ConnectionContext,
 ): TcpHostNode | undefined {
   const connection = resolveTcpConnection(policies, context);
@@ -142,7 +144,7 @@ function resolveTcp(
     context.diagnostics.report("own-port", origin, { host: url.host });
     return undefined;
   }
-  return { kind: "host", address, weight, connection, origin };
+  return { kind: "host", address, weight, connection, ...(isRefused && { isRefused }), origin };
 }
 
 function isAddress(text: string): boolean {

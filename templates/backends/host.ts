@@ -1,8 +1,9 @@
 import type { BackendNode, TcpBackendNode } from "../../compiler/ir/backends.ts";
 import { code, literal } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
-import type { Code, Name, Printable } from "../code/hole.ts";
+import type { Code, Hole, Name, Printable } from "../code/hole.ts";
 import { imported, name } from "../code/names.ts";
+import { ifStatement } from "../code/statements.ts";
 import type { Trace } from "../code/trace.ts";
 import { milliseconds } from "../code/units.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
@@ -159,15 +160,17 @@ type HealthNode = NonNullable<BackendNode<"host">["health"]>;
 const NOTHING = { first: [], guard: [], isAsync: false } as const;
 
 function connectionCode(nodes: AtLeastOne<TcpBackendNode<"host">>, trace: Trace): ConnectionPart {
-  const [only, ...others] = nodes.filter(({ weight }) => weight > 0);
+  const weighted = nodes.filter(({ weight }) => weight > 0);
+  const [only, ...others] = weighted.filter(({ isRefused }) => isRefused !== true);
   if (only === undefined) return NO_SERVER;
+  const refuse = refusedConnections(weighted);
   if (others.length === 0) {
     return {
       declaration: code`
         ${trace(only.origin)}
         const upstream = ${openServer(only)};
       `,
-      step: passOn(code`upstream`),
+      step: [...refuse, passOn(code`upstream`)],
     };
   }
   const choices = [only, ...others].map(
@@ -185,15 +188,29 @@ function connectionCode(nodes: AtLeastOne<TcpBackendNode<"host">>, trace: Trace)
         ${choices}
       ]);
     `,
-    step: passOn(code`${imported(WEIGHTED, "pickUpstream")}(upstreams)`),
+    step: [...refuse, passOn(code`${imported(WEIGHTED, "pickUpstream")}(upstreams)`)],
   };
+}
+
+/** Writes how the share of servers that are missing is refused (Gateway API TCPRouteRule). */
+function refusedConnections(nodes: readonly TcpBackendNode<"host">[]): readonly Hole[] {
+  const sum = (some: typeof nodes) => some.reduce((total, { weight }) => total + weight, 0);
+  const part = sum(nodes.filter(({ isRefused }) => isRefused === true));
+  if (part === 0) return [];
+  const share = code`${imported(WEIGHTED, "isOfShare")}(${literal(part)}, ${literal(sum(nodes))})`;
+  return [ifStatement([share], refused("the backend of this share does not exist"))];
 }
 
 /** The code if no backend has a weight (Gateway API BackendRef). */
 const NO_SERVER: ConnectionPart = {
   declaration: undefined,
-  step: code`return ${imported("gwc/runtime/tcp/connection", "refuseConnection")}(connection, "NoHealthyBackend", "no backend has a weight");`,
+  step: refused("no backend has a weight"),
 };
+
+function refused(error: string): Code {
+  const refuse = imported("gwc/runtime/tcp/connection", "refuseConnection");
+  return code`return ${refuse}(connection, "NoHealthyBackend", ${literal(error)});`;
+}
 
 function openServer({ address, connection }: TcpBackendNode<"host">): Code {
   const open = imported("gwc/runtime/tcp/upstream", "openTcpUpstream");

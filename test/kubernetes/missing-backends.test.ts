@@ -2,10 +2,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, it } from "vitest";
 import { startEnvoyServices } from "../harness/envoy-services.ts";
-import { freePort } from "../harness/free-port.ts";
+import { freePort, freePorts } from "../harness/free-port.ts";
 import { startIsolated } from "../harness/isolated-gateway.ts";
+import { RawClient } from "../harness/raw-client.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
+import { startTcpServer } from "../harness/tcp-server.ts";
 import { initialize, post } from "../mcp/raw-client.ts";
 import { mcpResponses, startUpstream } from "../mcp/raw-upstream.ts";
 
@@ -37,6 +39,38 @@ it("of several backends those that are missing get their share refused, and the 
   expect(new Set(all)).toEqual(new Set([200]));
   expect(await ask("/alone")).toBe(500);
   expect(await ask("/both")).toBe(500);
+});
+
+it("of several servers of a TCPRoute those that are missing get their share of the connections closed", async () => {
+  const server = await startTcpServer((socket) => socket.end("served"));
+  const [half, alone] = await freePorts(2);
+  const route = (name: string, ...backendRefs: readonly string[]) =>
+    `{apiVersion: gateway.networking.k8s.io/v1, kind: TCPRoute, metadata: {name: ${name}}, spec: {parentRefs: [{name: gw, sectionName: ${name}}], rules: [{backendRefs: [${backendRefs.join(", ")}]}]}}`;
+  const gateway = await startIsolated(
+    [
+      `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: gw}, spec: {gatewayClassName: gwc, listeners: [{name: half, port: ${half}, protocol: TCP}, {name: alone, port: ${alone}, protocol: TCP}]}}`,
+      `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: one}, spec: {static: {host: 127.0.0.1, port: ${server.port}}}}`,
+      route(
+        "half",
+        "{group: gwc.dev, kind: GatewayBackend, name: one}",
+        "{name: nothing, port: 80}",
+      ),
+      route("alone", "{name: nothing, port: 80}"),
+    ].join("\n---\n"),
+  );
+  const greeting = async (port = 0) => {
+    const client = new RawClient(port);
+    await client.ends();
+    return client.received;
+  };
+  const some = await Promise.all(Array.from({ length: 200 }, () => greeting(half)));
+  const served = some.filter((text) => text === "served").length;
+  expect(served).toBeGreaterThan(50);
+  expect(served).toBeLessThan(150);
+  expect(new Set(some)).toEqual(new Set(["served", ""]));
+  expect(await greeting(alone)).toBe("");
+  await gateway.seen(/route=default\/half .*reason=NoHealthyBackend/);
+  await gateway.seen(/route=default\/alone .*reason=NoHealthyBackend/);
 });
 
 it("of several pools those that are missing or broken get their share refused", async () => {

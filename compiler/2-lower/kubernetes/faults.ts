@@ -146,7 +146,7 @@ export class Faults {
     const way = wayOf(route);
     const routes = [manifest, ...way.flatMap((each) => this.#manifestOf(each) ?? [])];
     return (
-      this.#isBrokenRule(route.origin, sharesRequests(route)) ||
+      this.#isBrokenRule(route.origin, route.backends.length > 1) ||
       // Requests that a rule delegates are refused together with it.
       way.some((each) => this.#isBrokenRule(each, false)) ||
       [...resourcesOf([route.policies, reached])].some(
@@ -279,11 +279,6 @@ export class Faults {
 /** Returns the rules that delegate requests to a route. */
 function wayOf(route: RouteResource | TcpRouteResource): readonly Origin[] {
   return route.kind === "route" ? (route.way ?? []) : [];
-}
-
-/** Whether requests are distributed over several backends, some of which may be missing. */
-function sharesRequests({ kind, backends }: RouteResource | TcpRouteResource): boolean {
-  return kind === "route" && backends.length > 1;
 }
 
 /** Resources to which no BackendTLSPolicy applies, nor to what they refer to in their namespace. */
