@@ -1,4 +1,4 @@
-import { stringify } from "yaml";
+import { Document, isCollection, isPair, isScalar } from "yaml";
 import { editorSchema, fileSchema } from "../1-parse/standalone/editor.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import { testFileSchema } from "../inspect/tests/test-schema.ts";
@@ -54,8 +54,23 @@ function testsSchemaText(): string {
 /** Formats the custom resource definitions as YAML for `kubectl apply`. */
 export async function definitionsText(): Promise<string> {
   const { customResourceDefinitions } = await import("../1-parse/kubernetes/crd.ts");
-  const documents = customResourceDefinitions().map((each) =>
-    stringify(each, { lineWidth: 0, aliasDuplicateObjects: false }),
-  );
+  const documents = customResourceDefinitions().map((each) => {
+    const document = new Document(each, { aliasDuplicateObjects: false });
+    shorten(document.contents);
+    return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+  });
   return documents.join("---\n");
+}
+
+/** Number of characters of a collection that is written on one line. */
+const SHORT = 160;
+
+/** Writes short collections on one line; returns the number of characters that a node has on one. */
+function shorten(node: unknown): number {
+  if (isPair(node)) return shorten(node.key) + shorten(node.value) + ": ".length;
+  if (!isCollection(node)) return isScalar(node) ? String(node.value).length : 0;
+  const widths = node.items.map(shorten);
+  const width = widths.reduce((sum, each) => sum + each + ", ".length, 0);
+  node.flow = width <= SHORT;
+  return width;
 }
