@@ -62,12 +62,18 @@ export async function definitionsText(): Promise<string> {
   return documents.join("---\n");
 }
 
-/** Number of characters of a collection that is written on one line. */
-const SHORT = 160;
+/** Longest collection, in characters, that is written on one line: most fields with their description. */
+const SHORT = 320;
 
 /** Writes short collections on one line; returns the number of characters that a node has on one. */
 function shorten(node: unknown): number {
-  if (isPair(node)) return shorten(node.key) + shorten(node.value) + ": ".length;
+  if (isPair(node)) {
+    const width = shorten(node.key) + shorten(node.value) + ": ".length;
+    // Fields are below each other, unless their whole schema is on one line.
+    if (isCollection(node.value) && isScalar(node.key) && node.key.value === "properties")
+      node.value.flow = false;
+    return width;
+  }
   if (!isCollection(node)) return isScalar(node) ? String(node.value).length : 0;
   const widths = node.items.map(shorten);
   const width = widths.reduce((sum, each) => sum + each + ", ".length, 0);
