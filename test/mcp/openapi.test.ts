@@ -320,8 +320,8 @@ it("operations that cannot be tools are reported, and the others work", () => {
   const { program, findings } = checkInput(["gateway.yaml"], host, false);
   expect(program).toBeDefined();
   expect(findings.map(({ message }) => message)).toEqual([
-    "POST /upload is not offered as a tool: its body is not JSON",
-    'GET /basket is not offered as a tool: its parameter "session" cannot be an argument',
+    "POST /upload is not offered as a tool: its body has no media type",
+    'GET /basket is not offered as a tool: its parameter "session" has an unsupported style',
     'GET /labels/{label} is not offered as a tool: its parameter "label" has an unsupported style',
     'GET /lost is not offered as a tool: its reference "other.yaml#/Tenant" is not in the document',
     'PUT /lost is not offered as a tool: its reference "#/components/schemas/Lost" is not in the document',

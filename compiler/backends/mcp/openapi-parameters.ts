@@ -1,4 +1,8 @@
-import type { QueryStyle } from "../../../runtime/mcp/transports/openapi-tool.ts";
+import type {
+  OpenApiTool,
+  ParameterPlace,
+  ParameterStyle,
+} from "../../../runtime/mcp/transports/openapi-tool.ts";
 import { isHeaderName } from "../parts/header-fields.ts";
 import {
   followed,
@@ -27,7 +31,7 @@ export function operationParameters(
     const isHeader = parameter.in === "header";
     // OpenAPI, parameter object: some of these headers are described elsewhere; others are the gateway's own.
     if (isHeader && isOwnHeader(name.toLowerCase())) continue;
-    found.set(`${parameter.in} ${isHeader ? name.toLowerCase() : name}`, parameter);
+    found.set(`${parameter.in} ${isHeader ? name.toLowerCase() : name}`, ofContent(parameter));
   }
   return [...found.values()];
 }
@@ -44,21 +48,40 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   ...["transfer-encoding", "upgrade", "via", "x-real-ip"],
 ]);
 
+/** Style of a parameter whose value is JSON. Documents have no name for it. */
+const JSON_STYLE = " json";
+
+/** Returns a parameter with a schema instead of its `content`, which has one media type. */
+function ofContent({ content, ...parameter }: JsonObject): JsonObject {
+  const [[type, media] = []] = Object.entries(schemaObject(content));
+  if (type === undefined || parameter.schema !== undefined) return parameter;
+  const { schema = {} } = schemaObject(media);
+  return JSON_TYPE.test(type)
+    ? { ...parameter, schema, style: JSON_STYLE }
+    : { ...parameter, schema: { type: "string", description: type } };
+}
+
+/** Matches media types of JSON. */
+export const JSON_TYPE: RegExp = /^(?:application\/(?:[\w.-]+\+)?json\b|(?:application|\*)\/\*$)/i;
+
 /** Returns why an operation with this parameter cannot become a tool; `undefined` if it can. */
 export function parameterProblem(
   { name, in: place, required, schema, style, explode }: JsonObject,
   document: JsonObject,
 ): string | undefined {
-  if (place === "header" && !isHeaderName(String(name))) {
-    return `its parameter "${name}" is not a valid header name`;
+  if ((place === "header" || place === "cookie") && !isHeaderName(String(name))) {
+    return `its parameter "${name}" is not a valid ${place} name`;
   }
-  if (required === true && (place === "cookie" || schema === undefined)) {
+  if (required === true && schema === undefined) {
     return `its parameter "${name}" cannot be an argument`;
   }
+  if (style === JSON_STYLE) return undefined;
   const isQuery = place === "query";
-  const isKnown = style === undefined || (isQuery ? STYLES.has(String(style)) : style === "simple");
-  // `a=1,b=2` is a form of objects that only this style has.
-  const isPairs = !isQuery && explode === true && isObjectSchema(schema, document);
+  const own = place === "cookie" ? "form" : "simple";
+  const isKnown = style === undefined || (isQuery ? STYLES.has(String(style)) : style === own);
+  // `a=1,b=2` is a form of objects that only the query has.
+  const isExploded = place === "cookie" ? explode !== false : explode === true;
+  const isPairs = !isQuery && isExploded && isObjectSchema(schema, document);
   return isKnown && !isPairs ? undefined : `its parameter "${name}" has an unsupported style`;
 }
 
@@ -66,23 +89,41 @@ function isObjectSchema(schema: JsonObject[string], document: JsonObject): boole
   return followed(schema, document)?.type === "object";
 }
 
-/**
- * Returns the serialization of lists and objects in the query, by parameter; `undefined` if all have OpenAPI's
- * default.
- */
-export function queryStylesOf(
-  parameters: readonly JsonObject[],
-): Readonly<Record<string, QueryStyle>> | undefined {
-  const styles = parameters.flatMap(({ name, in: place, style = "form", explode }) => {
-    const isExploded = style !== "deepObject" && (explode ?? style === "form") === true;
-    const own = place === "query" && !isExploded ? STYLES.get(String(style)) : undefined;
-    return own === undefined ? [] : [[String(name), own] as const];
+/** The places of arguments, in the order of a tool's schema. */
+export const PLACES: readonly ParameterPlace[] = ["path", "query", "header", "cookie"];
+
+/** Returns the styles of parameters by their places; `undefined` if all have OpenAPI's default. */
+export function stylesOf(parameters: readonly JsonObject[]): OpenApiTool["styles"] {
+  const places = PLACES.flatMap((place) => {
+    const styles = parameters.flatMap(({ name, in: own, style, explode }) => {
+      const found = own === place ? styleAt(place, style, explode) : undefined;
+      return found === undefined ? [] : [[String(name), found] as const];
+    });
+    return styles.length === 0 ? [] : [[place, Object.fromEntries(styles)] as const];
   });
-  return styles.length === 0 ? undefined : Object.fromEntries(styles);
+  return places.length === 0 ? undefined : Object.fromEntries(places);
+}
+
+function styleAt(
+  place: ParameterPlace,
+  style: JsonObject[string],
+  explode: JsonObject[string],
+): ParameterStyle | undefined {
+  if (style === JSON_STYLE) return "json";
+  return place === "query" ? parameterStyle(style, explode) : undefined;
+}
+
+/** Returns the style of a value in a query or a form; `undefined` for OpenAPI's default. */
+export function parameterStyle(
+  style: JsonObject[string] = "form",
+  explode?: JsonObject[string],
+): ParameterStyle | undefined {
+  const isExploded = style !== "deepObject" && (explode ?? style === "form") === true;
+  return isExploded ? undefined : STYLES.get(String(style));
 }
 
 /** Styles of the query (OpenAPI, parameter object) and the separators of their values. */
-const STYLES: ReadonlyMap<string, QueryStyle> = new Map([
+const STYLES: ReadonlyMap<string, ParameterStyle> = new Map([
   ["form", "commas"],
   ["spaceDelimited", "spaces"],
   ["pipeDelimited", "pipes"],

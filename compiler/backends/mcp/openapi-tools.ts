@@ -1,11 +1,13 @@
 import { parse } from "yaml";
 import type { OpenApiTool } from "../../../runtime/mcp/transports/openapi-tool.ts";
+import { bodyArgument } from "./openapi-body.ts";
 import {
   operationParameters,
+  PLACES,
   parameterProblem,
   placeSchema,
-  queryStylesOf,
   requiredOf,
+  stylesOf,
 } from "./openapi-parameters.ts";
 import {
   followed,
@@ -127,39 +129,40 @@ function toolOf(request: RequestShape, document: JsonObject): OpenApiToolNode | 
   if (problem !== undefined) return problem;
   const body = followed(operation.requestBody, document);
   if (body === undefined) return "the reference of its body is broken";
-  const json = Object.entries(schemaObject(body.content)).find(([type]) =>
-    JSON_TYPE.test(type),
-  )?.[1];
-  if (body.required === true && json === undefined) return "its body is not JSON";
   const schemas = new InputSchemas(document);
-  const places = ["path", "query", "header"].flatMap((place) => {
+  const argument = bodyArgument(body, schemas, document);
+  if (typeof argument === "string") return argument;
+  if (argument === undefined && body.required === true) return "its body has no media type";
+  const places = PLACES.flatMap((place) => {
     const schema = placeSchema(place, path, parameters, schemas);
     return schema === undefined ? [] : [{ place, schema }];
   });
   const properties = {
     ...Object.fromEntries(places.map(({ place, schema }) => [place, schema])),
-    ...(json !== undefined && { body: schemas.schemaOf(schemaObject(json).schema) }),
+    ...(argument && { body: argument.schema }),
   };
-  const required = places
+  const required: string[] = places
     .filter(({ schema }) => itemsOf(schema.required).length > 0)
     .map(({ place }) => place);
+  if (body.required === true) required.push("body");
   const { definitions, lost, isTooDeep } = schemas;
   if (isTooDeep) return "its schemas are nested too deeply";
   if (lost !== undefined) return `its reference "${lost}" is not in the document`;
-  const queryStyles = queryStylesOf(parameters);
+  const styles = stylesOf(parameters);
   return {
     name: nameOf(request),
     description: descriptionOf(request),
     inputSchema: {
       type: "object",
       properties,
-      ...requiredOf(body.required === true ? [...required, "body"] : required),
+      ...requiredOf(required),
       additionalProperties: false,
       ...(definitions && { $defs: definitions }),
     },
     method,
     path,
-    ...(queryStyles && { queryStyles }),
+    ...(styles && { styles }),
+    ...(argument?.form && { body: argument.form }),
   };
 }
 
@@ -173,8 +176,6 @@ function isPath(path: string): boolean {
     !/%(?:2f|5c|00)|\/\/|\/(?:\.|%2e){1,2}(?:[/;]|$)/i.test(path)
   );
 }
-
-const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
 
 /** Returns a name that is valid for an MCP tool. */
 function nameOf({ method, path, operation }: RequestShape): string {

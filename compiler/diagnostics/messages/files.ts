@@ -129,8 +129,8 @@ export const fileMessages = {
     severity: "warning",
     text: ({ operation, why }) => `${operation} is not offered as a tool: ${why}`,
     explanation:
-      "A tool has the arguments `path`, `query`, `header` and `body`: an operation's parameters and its JSON body. An " +
-      "operation that needs something else (a cookie, a file, a form) cannot be called this way; the other operations " +
-      "of the document are still tools.",
+      "A tool has the arguments `path`, `query`, `header`, `cookie` and `body`: an operation's parameters and its body. " +
+      "An operation that needs something else cannot be called this way; the other operations of the document are " +
+      "still tools.",
   }),
 };

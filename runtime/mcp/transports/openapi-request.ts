@@ -1,6 +1,7 @@
 import { pathSegment } from "../../http/routing/path-segment.ts";
-import { longNumberText } from "../../json/exact-json.ts";
-import type { OpenApiTool, QueryStyle } from "./openapi-tool.ts";
+import { writeBody } from "./openapi-body.ts";
+import type { OpenApiTool, ParameterStyles } from "./openapi-tool.ts";
+import { argumentsIn, formText, styleOf, valuesOf } from "./openapi-values.ts";
 
 /** A request to an API, or why it cannot be built. */
 export type OpenApiRequest =
@@ -9,55 +10,87 @@ export type OpenApiRequest =
       /** Relative to the path of the server, including the query. */
       readonly path: string;
       readonly headers: readonly (readonly [name: string, value: string])[];
-      readonly body: string | null;
+      readonly body: string | Uint8Array | null;
     }
   | { readonly kind: "problem"; readonly problem: string };
 
 /** Builds the request of a tool call whose arguments match the tool's schema. */
 export function openApiRequest(tool: OpenApiTool, given: unknown): OpenApiRequest {
-  const { path: segments, query, header, body } = membersOf(given);
-  const path = pathOf(tool.path, membersOf(segments));
-  if (path === undefined) {
-    return {
-      kind: "problem",
-      problem: 'a value of "path" is empty or contains a path separator',
-    };
-  }
-  const headers = Object.entries(membersOf(header)).map(
-    ([name, value]) => [name.toLowerCase(), valuesOf(value).join(",")] as const,
-  );
-  if (headers.some(([, text]) => !HEADER_TEXT.test(text))) {
-    return {
-      kind: "problem",
-      problem: 'a value of "header" contains characters that headers do not allow',
-    };
-  }
-  const search = searchOf(membersOf(query), tool.queryStyles);
-  if (search === undefined) {
-    return { kind: "problem", problem: 'a value of "query" is not well-formed Unicode' };
-  }
+  const { path: segments, query, header, cookie, body } = argumentsIn(given);
+  const { styles = {} } = tool;
+  const path = pathOf(tool.path, argumentsIn(segments), styles.path);
+  if (path === undefined) return problem('a value of "path" is empty or contains a path separator');
+  const headers = headersOf(argumentsIn(header), styles.header);
+  if (headers === undefined)
+    return problem('a value of "header" contains characters that headers do not allow');
+  const search = formText(argumentsIn(query), styles.query);
+  if (search === undefined) return problem('a value of "query" is not well-formed Unicode');
+  const cookies = cookiesOf(argumentsIn(cookie), styles.cookie);
+  if (cookies === undefined) return problem('a value of "cookie" is not well-formed Unicode');
+  const written = body === undefined ? undefined : writeBody(tool.body, body);
+  if (written?.kind === "problem") return written;
   return {
     kind: "request",
     path: search === "" ? path : `${path}?${search}`,
-    headers: body === undefined ? headers : [...headers, ["content-type", "application/json"]],
-    body: body === undefined ? null : JSON.stringify(body),
+    headers: [
+      ...headers,
+      ...(cookies === "" ? [] : [["cookie", cookies] as const]),
+      ...(written === undefined ? [] : [["content-type", written.type] as const]),
+    ],
+    body: written?.body ?? null,
   };
+}
+
+function problem(text: string): OpenApiRequest {
+  return { kind: "problem", problem: text };
+}
+
+/** Returns `undefined` if a value contains characters that headers do not allow. */
+function headersOf(
+  given: Readonly<Record<string, unknown>>,
+  styles: ParameterStyles | undefined,
+): readonly (readonly [name: string, value: string])[] | undefined {
+  const headers = Object.entries(given).flatMap(([name, value]) => {
+    if (value === null) return [];
+    const style = styleOf(name, styles);
+    const text = valuesOf(value, style).join(",");
+    return [[name.toLowerCase(), style === "json" ? asciiJson(text) : text] as const];
+  });
+  return headers.every(([, text]) => HEADER_TEXT.test(text)) ? headers : undefined;
+}
+
+/** Escapes what is not ASCII, which JSON has in strings only. */
+function asciiJson(text: string): string {
+  return text.replace(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** Returns `undefined` if a string cannot be encoded. */
+function cookiesOf(
+  given: Readonly<Record<string, unknown>>,
+  styles: ParameterStyles | undefined,
+): string | undefined {
+  const pairs = Object.entries(given).flatMap(([name, value]) =>
+    value === null ? [] : [[name, valuesOf(value, styleOf(name, styles)).join(",")] as const],
+  );
+  if (!pairs.every(([, text]) => text.isWellFormed())) return undefined;
+  return pairs.map(([name, text]) => `${name}=${encodeURIComponent(text)}`).join("; ");
 }
 
 /** Visible characters, spaces and tabs (RFC 9110 5.5). */
 export const HEADER_TEXT: RegExp = /^[\t\x20-\x7e]*$/;
 
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null
-    ? Object.fromEntries(Object.entries(value))
-    : {};
-}
-
 /** Returns `undefined` if a value would change the structure of the path. */
-function pathOf(template: string, given: Readonly<Record<string, unknown>>): string | undefined {
+function pathOf(
+  template: string,
+  given: Readonly<Record<string, unknown>>,
+  styles: ParameterStyles | undefined,
+): string | undefined {
   let isPlain = true;
   const path = template.replace(/\{([^}]+)\}/g, (_whole, name: string) => {
-    const values = Object.hasOwn(given, name) ? valuesOf(given[name]) : [];
+    const values = Object.hasOwn(given, name) ? valuesOf(given[name], styleOf(name, styles)) : [];
     const segments = values.map((text) => (SEPARATOR.test(text) ? undefined : pathSegment(text)));
     isPlain &&= values.length > 0 && !segments.includes(undefined);
     return segments.join(",");
@@ -67,54 +100,3 @@ function pathOf(template: string, given: Readonly<Record<string, unknown>>): str
 
 /** Separators that many servers decode before they split the path. */
 const SEPARATOR = /[/\\]|%2f|%5c/i;
-
-/** Returns `undefined` if a string cannot be encoded. */
-function searchOf(
-  given: Readonly<Record<string, unknown>>,
-  styles: OpenApiTool["queryStyles"] = {},
-): string | undefined {
-  const pairs = Object.entries(given).flatMap(([name, value]) =>
-    pairsOf(name, value, Object.hasOwn(styles, name) ? styles[name] : undefined),
-  );
-  if (!pairs.flat().every((text) => text.isWellFormed())) return undefined;
-  return pairs.map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
-}
-
-type Pair = readonly [name: string, value: string];
-
-/** Returns the query parameters of a value. */
-function pairsOf(name: string, value: unknown, style: QueryStyle | undefined): readonly Pair[] {
-  if (style !== undefined && style !== "brackets") {
-    return [[name, valuesOf(value).join(separators[style])]];
-  }
-  if (!isObject(value)) return valuesOf(value).map((text) => [name, text]);
-  return Object.entries(value).map(([key, each]) => [
-    style === "brackets" ? `${name}[${key}]` : key,
-    plainText(each),
-  ]);
-}
-
-const separators = { commas: ",", pipes: "|", spaces: " " };
-
-/** Returns the strings of a value in order: items, or member names and values (OpenAPI, `simple`). */
-function valuesOf(value: unknown): readonly string[] {
-  if (Array.isArray(value)) return value.map(plainText);
-  return isObject(value)
-    ? Object.entries(value).flatMap(([key, each]) => [key, plainText(each)])
-    : [plainText(value)];
-}
-
-/** Whether a value is an object. Numbers too long for a double are represented as objects but are numbers. */
-function isObject(value: unknown): value is object {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    longNumberText(value) === undefined
-  );
-}
-
-/** Formats a scalar for a path, a query or a header; anything else as JSON. */
-function plainText(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
-}

@@ -158,6 +158,7 @@ class OpenApiTransport implements Transport {
     const received: Buffer[] = [];
     let status = 0;
     let type = "";
+    let location: string | undefined;
     let size = 0;
     const call = upstream.send(
       {
@@ -170,6 +171,7 @@ class OpenApiTransport implements Transport {
         onHead: (head, headers) => {
           status = head;
           type = headerValue(headers, "content-type") ?? "";
+          location = headerValue(headers, "location");
         },
         onData: (chunk) => {
           size += chunk.length;
@@ -182,7 +184,9 @@ class OpenApiTransport implements Transport {
         },
         onEnd: () => {
           if (!this.#calls.delete(id)) return;
-          this.#respond(rpcResult(id, toolResult(status, type, Buffer.concat(received))));
+          this.#respond(
+            rpcResult(id, toolResult({ status, type, location }, Buffer.concat(received))),
+          );
         },
         onError: ({ kind }) => {
           if (!this.#calls.delete(id)) return;
@@ -218,19 +222,36 @@ function failedCall(id: string, text: string): string {
   return rpcResult(id, JSON.stringify({ content: [{ type: "text", text }], isError: true }));
 }
 
+/** The head of a response, as far as a result depends on it. */
+interface ResponseHead {
+  readonly status: number;
+  /** Its media type; empty if unknown. */
+  readonly type: string;
+  readonly location: string | undefined;
+}
+
 /**
  * Returns the result of a call. A JSON object becomes structured content, and also text for clients that support only that.
+ * Redirects are not followed: the model gets to know the location.
  */
-function toolResult(status: number, type: string, body: Buffer): string {
-  const isError = status >= 400 || status < 200;
+function toolResult(head: ResponseHead, body: Buffer): string {
+  const { status, type } = head;
+  const isError = status >= 300 || status < 200;
   const text = body.toString("utf8");
-  const shown = isError ? `${status}${text === "" ? "" : `: ${text}`}` : text;
   const structured = isError || !/[/+]json\b/i.test(type) ? undefined : objectText(text);
-  const content = type.startsWith("image/")
-    ? { type: "image", mimeType: type, data: body.toString("base64") }
-    : { type: "text", text: shown };
+  const [, medium] = (isError ? null : /^(image|audio)\//i.exec(type)) ?? [];
+  const content =
+    medium === undefined
+      ? { type: "text", text: isError ? errorText(head, text) : text }
+      : { type: medium.toLowerCase(), mimeType: type, data: body.toString("base64") };
   const rest = structured === undefined ? "" : `,"structuredContent":${structured}`;
   return `{"content":[${JSON.stringify(content)}],"isError":${isError}${rest}}`;
+}
+
+function errorText({ status, location }: ResponseHead, body: string): string {
+  const isMoved = status >= 300 && status < 400 && location !== undefined;
+  const detail = isMoved ? `redirect to ${location}, which was not followed` : body;
+  return detail === "" ? String(status) : `${status}: ${detail}`;
 }
 
 /** Returns the string if it is a JSON object. */
