@@ -8,7 +8,7 @@ import { checkHeaderName } from "../backends/parts/header-fields.ts";
 import { reportEarlyIdentity, resolveOfRequest } from "../backends/parts/known-identities.ts";
 import { resolveExpressions } from "../backends/parts/named-expressions.ts";
 import { timeSpanResult } from "../backends/parts/time-span.ts";
-import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression, NamedExpression } from "../model/expressions.ts";
 import type { Infer } from "../schema/schema.ts";
 import type {
@@ -57,6 +57,7 @@ export const extAuthz: Policy<
   },
   schema: extAuthzSchema,
   aliases: [["extAuth"]],
+  onBackend: { schema: extAuthzSchema, field: "extAuth", actsOn: ["requests"] },
   names: [
     "extAuthz",
     "extAuthzMetadata",
@@ -66,7 +67,11 @@ export const extAuthz: Policy<
     "extAuthzKey",
     "extAuthzBody",
     "extAuthzLifetime",
+    ...["", "Metadata", "Path", "Headers", "Redirect", "Key", "Body", "Lifetime"].map(
+      (part) => `extAuthz${part}ForBackend`,
+    ),
     "question",
+    "questionForBackend",
   ],
   access: {
     restrictsAccess: true,
@@ -80,6 +85,8 @@ export const extAuthz: Policy<
       cases: lowerCases(value, origin, (each, at) => lowerAuthorization(each, at)),
     }),
     resolve: ({ cases }, context) => {
+      if (context.isOfShare === true)
+        context.diagnostics.report("not-of-share", keyPlace(context.origin), {});
       const resolved = resolveCases(cases, context, (each) => resolveAuthorization(each, context));
       return resolved && { cases: resolved };
     },

@@ -24,7 +24,7 @@ import {
   policyParts,
   policySteps,
 } from "../policies/parts/chain.ts";
-import { ownMessages, ownReads } from "../policies/parts/own-messages.ts";
+import { ownMessages, ownReads, stepsBeforeBackend } from "../policies/parts/own-messages.ts";
 import { TRACING_PATH } from "./tracing.ts";
 
 /** Context of a route's module. */
@@ -78,7 +78,8 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   );
   const policies = parts.map((part) => part.code);
   const messages = ownMessages(route, scope);
-  const waits = [...messages.values()].some(({ readsRequestBody }) => readsRequestBody);
+  const before = stepsBeforeBackend(route, scope);
+  const waits = [...messages.values(), ...before].some(({ readsRequestBody }) => readsRequestBody);
   const backend =
     first === undefined
       ? withoutBackend(route)
@@ -99,11 +100,11 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
         });
   const spends = kinds.some((kind) => backendTemplateOf(kind).spendsTokens === true);
   const isAsked = spends && preRouting.some(asksBeforeCalls);
-  const isAsync = waits || isAsked || backend.isAsync || isAsyncChain(parts);
+  const isAsync = waits || isAsked || before.length > 0 || backend.isAsync || isAsyncChain(parts);
   const exchange = importedType("gwc/runtime/http/exchange", "Exchange");
   const declarations = [
     ...policies.flatMap((policy) => policy.declarations),
-    ...[...messages.values()].flatMap((each) => each.declarations),
+    ...[...messages.values(), ...before].flatMap((each) => each.declarations),
     ...backend.declarations,
   ];
   const steps = policySteps(parts, scope);
@@ -114,6 +115,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     ...backend.guard,
     ...steps.flatMap(({ isBeforeGuard, statements }) => (isBeforeGuard ? [] : statements)),
     ...(waits ? [bufferStep(maxBufferSize)] : []),
+    ...before.flatMap(({ steps }) => steps),
     ...(isAsked ? [ADMIT_CALL] : []),
     ...backend.step,
   ];

@@ -1,4 +1,4 @@
-import type { PolicySettings } from "../../compiler/ir/policies.ts";
+import type { PolicySettings, PolicyUse } from "../../compiler/ir/policies.ts";
 import type { CompiledExpression } from "../../compiler/model/expressions.ts";
 import { upstreamCode } from "../backends/parts/connection.ts";
 import { code, literal } from "../code/code.ts";
@@ -15,7 +15,7 @@ import {
   ofResponse,
   valuesFunction,
 } from "./parts/object-function.ts";
-import type { PolicyTemplate, RouteScope } from "./policy.ts";
+import type { BackendSteps, PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/ext-authz";
 
@@ -26,6 +26,7 @@ type Protocol<Kind> = Extract<Authorization["protocol"], { kind: Kind }>;
 export const extAuthzTemplate: PolicyTemplate<"extAuthz"> = {
   detail: ({ cases }) => [...new Set(cases.map(({ value }) => value.protocol.kind))].join(", "),
   attributes: () => ["extauthz"],
+  beforeBackend,
   code: ({ settings: { cases } }, scope) => {
     const made = casesCode(cases, "isAuthorizedBy", scope, (value, suffix) =>
       authorizationCode(value, suffix, scope),
@@ -38,6 +39,20 @@ export const extAuthzTemplate: PolicyTemplate<"extAuthz"> = {
     };
   },
 };
+
+/** Writes the server of the route's backends, which is asked last. */
+function beforeBackend(
+  { settings: { cases } }: PolicyUse<"extAuthz">,
+  scope: RouteScope,
+): BackendSteps {
+  const made = casesCode(cases, "isAuthorizedForBackendBy", scope, (value, suffix) =>
+    authorizationCode(value, `ForBackend${suffix}`, scope, "questionForBackend"),
+  );
+  const { declarations, steps } = made;
+  const read = cases.flatMap(({ value }) => requestExpressions(value));
+  const readsRequestBody = made.readsRequestBody === true || readsBody(read, "request");
+  return { declarations, steps, readsRequestBody };
+}
 
 /** Returns the expressions that are evaluated before the server is called, or on the request after it was. */
 function requestExpressions({ protocol, cache }: Authorization): readonly CompiledExpression[] {
@@ -60,7 +75,12 @@ interface QuestionPart {
   readonly members: Readonly<Record<string, Printable>>;
 }
 
-function authorizationCode(value: Authorization, suffix: string, scope: RouteScope): CaseCode {
+function authorizationCode(
+  value: Authorization,
+  suffix: string,
+  scope: RouteScope,
+  variable = "question",
+): CaseCode {
   const { protocol, origin } = value;
   const label = name(`extAuthz${suffix}`);
   const parts = [
@@ -89,8 +109,8 @@ function authorizationCode(value: Authorization, suffix: string, scope: RouteSco
     steps: isPlain
       ? [code`if (!(await ${imported(MODULE, ask)}(exchange, ${label}))) return;`]
       : [
-          code`const question = ${literal(question)};`,
-          code`if (!(await ${imported(MODULE, ask)}(exchange, ${label}, question))) return;`,
+          code`const ${name(variable)} = ${literal(question)};`,
+          code`if (!(await ${imported(MODULE, ask)}(exchange, ${label}, ${name(variable)}))) return;`,
         ],
   };
 }

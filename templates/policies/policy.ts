@@ -103,6 +103,8 @@ export interface PolicyTemplate<Kind extends PolicyKind> {
   readonly allowedOrigins?: (settings: PolicySettings[Kind]) => readonly string[];
   /** Writes the policy of one backend; `suffix` distinguishes its functions from those of others. */
   readonly onBackend?: (use: PolicyUse<Kind>, suffix: string, scope: RouteScope) => OwnMessages;
+  /** Writes the policy of the route's only backend, or of all of them, as steps before it is called. */
+  readonly beforeBackend?: (use: PolicyUse<Kind>, scope: RouteScope) => BackendSteps;
   /** Returns the CEL variables that it reads on one backend. */
   readonly backendReads?: (settings: PolicySettings[Kind]) => readonly string[];
   /** Writes the policy of a route of connections. */
@@ -116,6 +118,16 @@ export interface PolicyTemplate<Kind extends PolicyKind> {
     label: string,
     scope: ConnectionScope,
   ) => readonly Code[];
+}
+
+/** Code of a policy that runs before a backend is called. */
+export interface BackendSteps {
+  /** Functions of the module. */
+  readonly declarations: readonly Hole[];
+  /** Statements that may wait; each continues or ends the exchange. */
+  readonly steps: readonly Hole[];
+  /** Whether the body of requests is buffered before. */
+  readonly readsRequestBody: boolean;
 }
 
 /** Code of a policy about one backend's messages. */

@@ -53,5 +53,5 @@ function ownFields(place: PolicyPlace) {
 
 /** Fields of backends in the specification that no policy supports yet. */
 const UNSUPPORTED: readonly string[] = [
-  ...["extAuthz", "mcpGuardrails", "a2a", "inferenceRouting", "sessionAffinity"],
+  ...["mcpGuardrails", "a2a", "inferenceRouting", "sessionAffinity"],
 ];

@@ -118,8 +118,9 @@ function meetOwnPolicies(
   carried: readonly Traffic[] | undefined,
   { sections }: FileContext,
 ): void {
-  for (const { origin } of ownPolicies) {
-    sections.meet({ name: String(origin.path.at(-1)), actsOn: ["forwards"], origin }, carried);
+  for (const { kind, origin } of ownPolicies) {
+    const { actsOn = ["forwards"] } = policyOf(kind).onBackend ?? {};
+    sections.meet({ name: String(origin.path.at(-1)), actsOn, origin }, carried);
   }
 }
 

@@ -192,6 +192,14 @@ export const routingMessages = {
       "Backends of several kinds share the requests of a route by weight. A policy of the route must apply to all of " +
       "them: otherwise clients could bypass it by repeating the request.",
   }),
+  "not-of-share": message<Record<never, never>>({
+    severity: "error",
+    text: () =>
+      '"extAuthz" of a backend that gets only a share of the route\'s requests is not supported',
+    hint: () => "set it on the route, or move the backend to its own route",
+    explanation:
+      "The authorization server of a backend is asked before a backend is chosen. All backends of the route must have the same one.",
+  }),
   "backends-differ": message<{ field: string; name: string | undefined }>({
     severity: "error",
     text: ({ field, name }) =>

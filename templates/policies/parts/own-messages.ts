@@ -3,7 +3,7 @@ import type { PolicyKind, PolicyUse } from "../../../compiler/ir/policies.ts";
 import type { RouteNode } from "../../../compiler/ir/program.ts";
 import { RouteVariables } from "../../code/variables.ts";
 import { templateOf } from "../index.ts";
-import type { OwnMessages } from "../policy.ts";
+import type { BackendSteps, OwnMessages } from "../policy.ts";
 import type { ChainScope } from "./chain.ts";
 
 /** Returns the variables of the exchange that policies about a route's backend messages read. */
@@ -40,6 +40,22 @@ export function ownMessages(
       return [node, made] as const;
     }),
   );
+}
+
+/** Writes the policies of the route's backends that run before one of them is called. All backends have the same ones. */
+export function stepsBeforeBackend(route: RouteNode, scope: ChainScope): readonly BackendSteps[] {
+  const { backends, policies } = route;
+  const [{ ownPolicies = [] } = {}] = backends.filter((node) => node.ownPolicies !== undefined);
+  return ownPolicies.flatMap((use) => backendSteps(use, scope, policies) ?? []);
+}
+
+function backendSteps<Kind extends PolicyKind>(
+  use: PolicyUse<Kind>,
+  scope: ChainScope,
+  policies: readonly PolicyUse[],
+): BackendSteps | undefined {
+  const whole = { ...scope, policies, openStepUp: undefined };
+  return templateOf<Kind>(use.kind).beforeBackend?.(use, whole);
 }
 
 function messageCode<Kind extends PolicyKind>(

@@ -14,6 +14,7 @@ type BackendFields = {
   readonly health: typeof clientServerFields.health;
   readonly transformation: Schema;
   readonly authorization: Schema;
+  readonly extAuth: Schema;
   readonly ai: Schema;
   readonly mcp: Schema;
 };
@@ -30,6 +31,7 @@ export function backendPolicies<const Name extends keyof BackendFields>(names: r
     ...clientServerFields,
     transformation: policyOnBackend("transformation"),
     authorization: policyOnBackend("authorization"),
+    extAuth: policyOnBackend("extAuth"),
     ai: backendAi(simpleBackend),
     mcp,
   };
@@ -51,6 +53,7 @@ export const BACKEND_SECTIONS = [
     "health",
     "transformation",
     "authorization",
+    "extAuth",
   ] as const),
   ...(["mcp", "ai"] as const),
 ];

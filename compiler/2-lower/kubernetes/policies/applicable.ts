@@ -81,6 +81,8 @@ const PASSED_ON: readonly Traffic[] = ["forwards"];
 const ACTS_ON: ReadonlyMap<string, readonly Traffic[]> = new Map(
   policies.flatMap(({ kubernetes, traits, onBackend }) => [
     ...(kubernetes === undefined ? [] : [[kubernetes.field, traits.actsOn] as const]),
-    ...(onBackend === undefined ? [] : [[`backend.${onBackend.field}`, PASSED_ON] as const]),
+    ...(onBackend === undefined
+      ? []
+      : [[`backend.${onBackend.field}`, onBackend.actsOn ?? PASSED_ON] as const]),
   ]),
 );
