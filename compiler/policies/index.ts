@@ -18,6 +18,7 @@ import { jwtAuth } from "./jwt-auth.ts";
 import { localRateLimit } from "./local-rate-limit.ts";
 import { mcpAuthentication } from "./mcp-authentication.ts";
 import { mcpAuthorization } from "./mcp-authorization.ts";
+import { mcpGuardrails } from "./mcp-guardrails.ts";
 import { oidc } from "./oidc.ts";
 import type { Policy } from "./policy.ts";
 import { remoteRateLimit } from "./remote-rate-limit.ts";
@@ -58,6 +59,7 @@ const units = {
   delay,
   directResponse,
   a2a,
+  mcpGuardrails,
   requestMirror,
   sessionPersistence,
   sessionAffinity,

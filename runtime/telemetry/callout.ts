@@ -8,7 +8,12 @@ import type { OnAbort } from "../process/on-abort.ts";
 import { SECOND } from "../process/units.ts";
 
 /** The policy that makes the call. */
-export type CalloutKind = "extAuthz" | "remoteRateLimit" | "extProc" | "promptGuard";
+export type CalloutKind =
+  | "extAuthz"
+  | "remoteRateLimit"
+  | "extProc"
+  | "promptGuard"
+  | "mcpGuardrails";
 
 /**
  * `ok`: the request continues; `denied`: the server refused the request; `failed`: no verdict; `cancelled`: the client

@@ -16,6 +16,7 @@ import { jwtAuthTemplate } from "./jwt-auth.ts";
 import { localRateLimitTemplate } from "./local-rate-limit.ts";
 import { mcpAuthenticationTemplate } from "./mcp-authentication.ts";
 import { mcpAuthorizationTemplate } from "./mcp-authorization.ts";
+import { mcpGuardrailsTemplate } from "./mcp-guardrails.ts";
 import { oidcTemplate } from "./oidc.ts";
 import type { PolicyTemplate } from "./policy.ts";
 import { remoteRateLimitTemplate } from "./remote-rate-limit.ts";
@@ -42,6 +43,7 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   extAuthz: extAuthzTemplate,
   authorization: authorizationTemplate,
   mcpAuthorization: mcpAuthorizationTemplate,
+  mcpGuardrails: mcpGuardrailsTemplate,
   localRateLimit: localRateLimitTemplate,
   remoteRateLimit: remoteRateLimitTemplate,
   buffer: bufferTemplate,

@@ -2,7 +2,7 @@ import { promptGuardSchema } from "../../backends/ai/guard-file-form.ts";
 import { backendPolicySchemas } from "../../backends/parts/policies-schema.ts";
 import { policies } from "../../policies/index.ts";
 import { hintFor } from "../../schema/hint-for.ts";
-import { type Infer, object, orEmpty, type Schema, unsupported } from "../../schema/schema.ts";
+import { type Infer, object, orEmpty, type Schema } from "../../schema/schema.ts";
 import { aliasSchemas } from "./policy-aliases.ts";
 
 /** Type of valid `policies` of a route. */
@@ -23,7 +23,7 @@ export function llmDoorPoliciesSchema() {
 }
 
 function routePolicies() {
-  return { ...builtPolicies("route"), ...backendPolicySchemas(), ...UNSUPPORTED_POLICIES };
+  return { ...builtPolicies("route"), ...backendPolicySchemas() };
 }
 
 /** Hints for settings of the gateway that users write among the policies of a route. */
@@ -74,10 +74,4 @@ function builtPolicies(scope: "route" | "listener"): Readonly<Record<string, Sch
 export const policiesElsewhere: Readonly<Record<string, string>> = hintFor(
   "write it under `policies` of a route, a listener, `llm` or `mcp`",
   policies.flatMap(({ kind, aliases = [] }) => [kind, ...aliases.map(([key]) => key)]),
-);
-
-const UNSUPPORTED_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
-  Object.entries({
-    mcpGuardrails: "MCP guardrails",
-  }).map(([key, what]) => [key, unsupported(what)]),
 );

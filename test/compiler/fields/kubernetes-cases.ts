@@ -453,6 +453,7 @@ export const known: KnownValues = {
   "extAuth.url": ["http://one.test/check", "https://two.test/check"],
   "extProc.url": ["http://one.test", "https://two.test"],
   "global.url": ["http://one.test", "https://two.test"],
+  "processors.[].remote.url": ["http://one.test", "https://two.test"],
   "remote.url": ["http://one.test/keys", "https://two.test/keys"],
   "tracing.url": ["http://one.test", "https://two.test"],
   "otlp.url": ["http://one.test", "https://two.test"],

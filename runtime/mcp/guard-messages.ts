@@ -1,0 +1,202 @@
+import type { JsonObject } from "../cel/variables.ts";
+import { readWhole, replaceWhole } from "../http/buffer-body.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { headerValue } from "../http/headers/header-list.ts";
+import { applyEdits } from "../json/json-text.ts";
+import { editRequest } from "../policies/envoy/header-edits.ts";
+import {
+  askAboutRequest,
+  askAboutResult,
+  type MessageProcessor,
+  runsOn,
+} from "../policies/mcp-guardrails.ts";
+import { bugText } from "../process/bug-text.ts";
+import { GuardedResponses } from "./guarded-responses.ts";
+import { calledTool } from "./protocol/called-tool.ts";
+import { type Message, readMessage, readMessageBytes, textAt } from "./protocol/message.ts";
+import { edited, paramOf, replaced, stringParamOf } from "./protocol/message-edit.ts";
+import {
+  type RpcError,
+  respondRpcError,
+  responseId,
+  rpcCode,
+  rpcError,
+  rpcResult,
+} from "./protocol/rpc-response.ts";
+
+/** The processors of a route, in order. */
+export interface Guardrails {
+  readonly processors: readonly MessageProcessor[];
+  /** Names of the MCP servers. */
+  readonly servers: readonly string[];
+  /** Whether clients see names of items with the name of their server before them. */
+  readonly hasPrefixes: boolean;
+  /** Maximum size of a message in bytes. */
+  readonly limit: number;
+  /** Names of the gateway's tools whose calls are calls of the tools that their arguments name; absent if there are none. */
+  readonly callers?: readonly string[];
+}
+
+/** Values of the processors' metadata for a request, in the order of processors; `undefined` for those without any. */
+type Metadata = readonly (JsonObject | undefined)[];
+
+/**
+ * Checks a request, and prepares the check of its response. Resolves with false if the request was refused. Invalid messages
+ * continue, and the endpoint refuses them.
+ */
+export async function guardMessages(
+  exchange: Exchange,
+  guardrails: Guardrails,
+  metadata: Metadata = [],
+): Promise<boolean> {
+  // A stream that clients open has no request: results in it are those of streams that broke.
+  if (exchange.method === "GET") guardResponses(exchange, guardrails, undefined, metadata);
+  if (exchange.method !== "POST") return true;
+  const bytes = await readWhole(exchange, guardrails.limit);
+  if (bytes === undefined) return false;
+  const given = readMessageBytes(bytes);
+  if (given.kind === "problem" || given.kind === "response") return true;
+  const message = meantCall(given, guardrails);
+  const checked = await checkedRequest(exchange, guardrails, message, metadata);
+  if (exchange.isOver) return false;
+  if ("error" in checked) {
+    const id = responseId(message);
+    respondRpcError(exchange, 200, "MCP", { id, ...checked.error });
+    return false;
+  }
+  if (checked.message !== given) replaceMessage(exchange, checked.message);
+  guardResponses(exchange, guardrails, checked.message, metadata);
+  return true;
+}
+
+/** Returns the call that a message stands for; itself if its arguments are malformed, so that the endpoint refuses it. */
+function meantCall(message: Message, { callers = [] }: Guardrails): Message {
+  return callers.reduce((call, caller) => {
+    const meant = calledTool(call, caller);
+    return typeof meant === "string" ? call : meant;
+  }, message);
+}
+
+/** A request that continues with its changes, or the error for the client. */
+type CheckedRequest = { readonly message: Message } | { readonly error: RpcError };
+
+async function checkedRequest(
+  exchange: Exchange,
+  guardrails: Guardrails,
+  given: Message,
+  metadata: Metadata,
+): Promise<CheckedRequest> {
+  let message = given;
+  for (const [index, processor] of guardrails.processors.entries()) {
+    const { method } = message;
+    if (!runsOn(processor, "request", method)) continue;
+    const own = ownNames(message, guardrails);
+    const { text, params } = own.message;
+    const checked = await askAboutRequest(exchange, processor, {
+      servers: own.servers,
+      method,
+      content: params && textAt(text, params),
+      metadata: metadata[index],
+    });
+    if (checked.kind === "refused") return checked;
+    if (checked.content === undefined || params === undefined) continue;
+    const changed = readMessage(applyEdits(text, [{ ...params, text: checked.content }]));
+    if (changed.kind === "problem")
+      return { error: { code: rpcCode.internal, message: changed.message } };
+    message = own.restore(changed);
+  }
+  return { message };
+}
+
+/** A message with the names that its server has, and the way back. */
+interface OwnNames {
+  readonly message: Message;
+  readonly servers: readonly string[];
+  readonly restore: (message: Message) => Message;
+}
+
+/** The parameter with the name of an item, and the character after the name of its server. */
+const NAMED: Readonly<Record<string, readonly [param: string, separator: string]>> = {
+  "tools/call": ["name", "_"],
+  "prompts/get": ["name", "_"],
+  "resources/read": ["uri", "+"],
+};
+
+function ownNames(message: Message, { servers, hasPrefixes }: Guardrails): OwnNames {
+  const [param, separator] = NAMED[message.method] ?? [];
+  const shown = param === undefined ? undefined : stringParamOf(message, param);
+  const prefix = (server: string): string => `${server}${separator}`;
+  const server = hasPrefixes ? servers.find((each) => shown?.startsWith(prefix(each))) : undefined;
+  if (param === undefined || shown === undefined || server === undefined)
+    return { message, servers, restore: (changed) => changed };
+  return {
+    message: withParam(message, param, shown.slice(prefix(server).length)),
+    servers: [server],
+    restore: (changed) =>
+      withParam(changed, param, `${prefix(server)}${stringParamOf(changed, param) ?? ""}`),
+  };
+}
+
+function withParam(message: Message, param: string, value: string): Message {
+  const at = paramOf(message, param);
+  return at === undefined ? message : edited(message, [replaced(at, JSON.stringify(value))]);
+}
+
+/** Replaces the request's message, and the header that repeats the name in it (MCP 2026-07-28). */
+function replaceMessage(exchange: Exchange, message: Message): void {
+  const bytes = Buffer.from(message.text);
+  replaceWhole(exchange, bytes);
+  if (exchange.bufferedBody !== undefined) exchange.bufferedBody = bytes;
+  const [param = ""] = NAMED[message.method] ?? [];
+  const value = stringParamOf(message, param);
+  if (value === undefined || headerValue(exchange.requestHeaders, "mcp-name") === undefined) return;
+  editRequest(exchange, [{ name: "mcp-name", value, action: "overwrite" }]);
+}
+
+/** Prepares the check of results. `request`: `undefined` if it is unknown. */
+function guardResponses(
+  exchange: Exchange,
+  guardrails: Guardrails,
+  request: Message | undefined,
+  metadata: Metadata,
+): void {
+  const { processors, limit } = guardrails;
+  const asked = processors.flatMap((processor, index) =>
+    request === undefined
+      ? Object.values(processor.methods).some((phase) => phase === "response" || phase === "full")
+        ? [{ processor, metadata: undefined }]
+        : []
+      : runsOn(processor, "response", request.method)
+        ? [{ processor, metadata: metadata[index] }]
+        : [],
+  );
+  if (asked.length === 0) return;
+  // A compressed response could not be read.
+  editRequest(exchange, [{ name: "accept-encoding", value: undefined, action: "overwrite" }]);
+  const servers = request === undefined ? [] : ownNames(request, guardrails).servers;
+  const check = async (message: Message): Promise<string> => {
+    if (message.result === undefined) return message.text;
+    if (request === undefined) return rpcError(message.id, rpcCode.internal, UNKNOWN_REQUEST);
+    let content = textAt(message.text, message.result);
+    for (const { processor, metadata: own } of asked) {
+      const question = { servers, method: request.method, content, metadata: own };
+      const checked = await askAboutResult(exchange, processor, question);
+      if (checked.kind === "refused") {
+        const { code, message: reason, data } = checked.error;
+        return rpcError(message.id, code, reason, data);
+      }
+      content = checked.content ?? content;
+    }
+    const isSame = content === textAt(message.text, message.result);
+    return isSame ? message.text : rpcResult(message.id, content);
+  };
+  const safeCheck = (message: Message): Promise<string> =>
+    check(message).catch((error: unknown) => {
+      exchange.gateway.warn(bugText(error));
+      return rpcError(message.id, rpcCode.internal, "internal error");
+    });
+  exchange.interceptResponse((next) => new GuardedResponses(next, safeCheck, limit));
+}
+
+/** A result that cannot be checked, because the request that it belongs to was another one's. */
+const UNKNOWN_REQUEST = "The result cannot be checked; send the request again";

@@ -1,0 +1,180 @@
+import { type SseEvent, SseReader } from "../http/body/sse.ts";
+import { headerValue } from "../http/headers/header-list.ts";
+import type { ResponseSink } from "../http/response-sink.ts";
+import { type Message, readMessage } from "./protocol/message.ts";
+import { rpcCode, rpcError } from "./protocol/rpc-response.ts";
+
+/** Checks a response message; resolves with the message that the client receives instead, or itself. */
+export type CheckMessage = (message: Message) => Promise<string>;
+
+/** Checks the messages of a response, one after the other and in order: JSON, or the events of a stream. */
+export class GuardedResponses implements ResponseSink {
+  readonly #next: ResponseSink;
+  readonly #check: CheckMessage;
+  readonly #limit: number;
+  #state: "idle" | "passing" | "whole" | "events" | "refused" = "idle";
+  #head: { readonly status: number; readonly headers: readonly string[] } | undefined;
+  #pieces: Buffer[] = [];
+  #size = 0;
+  #events: SseReader | undefined;
+  /** Resolves when everything before was forwarded. */
+  #queue: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  /** Number of the response: earlier ones were withdrawn. */
+  #turn = 0;
+  #drained: (() => void) | undefined;
+
+  /** `limit`: maximum bytes of a message. */
+  constructor(next: ResponseSink, check: CheckMessage, limit: number) {
+    this.#next = next;
+    this.#check = check;
+    this.#limit = limit;
+    next.onDrain(() => {
+      if (this.#waiting === 0) this.#drained?.();
+    });
+  }
+
+  respond(status: number, headers: readonly string[], body: string | Uint8Array): void {
+    const bytes = Buffer.from(body);
+    this.writeHead(status, headers, bytes.length);
+    if (bytes.length > 0) this.write(bytes);
+    this.end();
+  }
+
+  writeHead(status: number, headers: readonly string[], length: number | undefined): void {
+    const type = headerValue(headers, "content-type") ?? "";
+    this.#pieces = [];
+    this.#size = 0;
+    const isStream = /^text\/event-stream\b/i.test(type);
+    if (!isStream && !/^application\/json\b/i.test(type)) {
+      this.#state = "passing";
+      this.#next.writeHead(status, headers, length);
+    } else if (isCoded(headers)) {
+      this.#refuse("The response is compressed, so it cannot be checked");
+    } else if (isStream) {
+      this.#state = "events";
+      this.#events = new SseReader(this.#limit);
+      this.#next.writeHead(status, headers, undefined);
+    } else {
+      this.#state = "whole";
+      this.#head = { status, headers };
+    }
+  }
+
+  write(chunk: string | Uint8Array): boolean {
+    if (this.#state === "passing") return this.#next.write(chunk);
+    const bytes = Buffer.from(chunk);
+    if (this.#state === "events") return this.#takeEvents(bytes);
+    if (this.#state !== "whole") return true;
+    this.#size += bytes.length;
+    if (this.#size <= this.#limit) this.#pieces.push(bytes);
+    return true;
+  }
+
+  end(trailers?: readonly string[]): void {
+    switch (this.#state) {
+      case "whole":
+        this.#forward(Buffer.concat(this.#pieces).toString("utf8"), (text) => {
+          if (this.#size > this.#limit)
+            return this.#refuse(`The response has more than ${this.#limit} bytes`);
+          const { status, headers } = this.#head ?? { status: 200, headers: [] };
+          const body = Buffer.from(text);
+          this.#next.writeHead(status, headers, body.length);
+          if (body.length > 0) this.#next.write(body);
+          this.#next.end(trailers);
+        });
+        break;
+      case "events":
+        // An event without its blank line is an event for some clients.
+        this.#takeEvents(Buffer.from("\n\n"));
+        this.#enqueue(async () => this.#next.end(trailers));
+        break;
+      case "passing":
+        this.#next.end(trailers);
+    }
+  }
+
+  onDrain(listener: () => void): void {
+    this.#drained = listener;
+  }
+
+  withdraw(): void {
+    this.#turn += 1;
+    this.#waiting = 0;
+    this.#queue = Promise.resolve();
+    const isForwarded = this.#state !== "whole";
+    this.#state = "idle";
+    if (isForwarded) this.#next.withdraw();
+  }
+
+  leave(): void {
+    this.#next.leave();
+  }
+
+  /** Answers instead of a response that cannot be read. */
+  #refuse(problem: string): void {
+    this.#state = "refused";
+    const headers = ["content-type", "application/json"];
+    this.#next.respond(502, headers, rpcError("null", rpcCode.internal, problem));
+  }
+
+  #takeEvents(bytes: Buffer): boolean {
+    const events = this.#events?.push(bytes);
+    if (events === undefined) {
+      // An event beyond the limit ends the stream.
+      this.#state = "idle";
+      this.#enqueue(async () => this.#next.end());
+      return true;
+    }
+    for (const event of events) this.#takeEvent(event);
+    return this.#waiting === 0;
+  }
+
+  #takeEvent(event: SseEvent): void {
+    const { data } = event;
+    if (data === undefined) {
+      this.#enqueue(async () => void this.#next.write(event.raw));
+      return;
+    }
+    this.#forward(data, (text) => {
+      this.#next.write(text === data ? event.raw : eventText(event, text));
+    });
+  }
+
+  /** Checks a message and then calls `write` with what the client receives, after everything before. */
+  #forward(text: string, write: (text: string) => void): void {
+    const message = readMessage(text);
+    this.#enqueue(async (isCurrent) => {
+      const checked = message.kind === "response" ? await this.#check(message) : text;
+      if (isCurrent()) write(checked);
+    });
+  }
+
+  #enqueue(work: (isCurrent: () => boolean) => Promise<void>): void {
+    const turn = this.#turn;
+    const isCurrent = (): boolean => turn === this.#turn;
+    this.#waiting += 1;
+    this.#queue = this.#queue
+      .then(() => (isCurrent() ? work(isCurrent) : undefined))
+      .then(() => {
+        if (!isCurrent()) return;
+        this.#waiting -= 1;
+        if (this.#waiting === 0) this.#drained?.();
+      });
+  }
+}
+
+function isCoded(headers: readonly string[]): boolean {
+  const coding = headerValue(headers, "content-encoding") ?? "identity";
+  return coding.trim().toLowerCase() !== "identity";
+}
+
+function eventText({ name, id, retry }: SseEvent, data: string): string {
+  const lines = [
+    ...(name === "" ? [] : [`event: ${name}`]),
+    ...(id === undefined ? [] : [`id: ${id}`]),
+    ...(retry === undefined ? [] : [`retry: ${retry}`]),
+    ...data.split("\n").map((line) => `data: ${line}`),
+  ];
+  return `${lines.join("\n")}\n\n`;
+}
