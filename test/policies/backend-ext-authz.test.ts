@@ -133,7 +133,7 @@ it("in manifests, it is a field of the backend, or of a policy for it", async ()
   const [authHost, authPort] = server.host.split(":");
   const api = "gateway.networking.k8s.io/v1";
   const rule = (name: string) =>
-    `{matches: [{path: {value: /${name}}}], backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: ${name}}]}`;
+    `{matches: [{path: {value: /${name}}}], backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: ${name}}, {group: gwc.dev, kind: GatewayBackend, name: ${name}, weight: 2}]}`;
   const extAuth = `{backendRef: {group: gwc.dev, kind: GatewayBackend, name: auth}, http: {path: '"/backend?" + request.path', allowedResponseHeaders: [x-user]}}`;
   const backend = (name: string, more = "") =>
     `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: ${name}}, spec: {static: {host: ${host}, port: ${port}}${more}}}`;
