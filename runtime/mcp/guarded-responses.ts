@@ -22,6 +22,8 @@ export class GuardedResponses implements ResponseSink {
   #waiting = 0;
   /** Number of the response: earlier ones were withdrawn. */
   #turn = 0;
+  /** Whether the client takes no more at the moment. */
+  #isBlocked = false;
   #drained: (() => void) | undefined;
 
   /** `limit`: maximum bytes of a message. */
@@ -30,7 +32,8 @@ export class GuardedResponses implements ResponseSink {
     this.#check = check;
     this.#limit = limit;
     next.onDrain(() => {
-      if (this.#waiting === 0) this.#drained?.();
+      this.#isBlocked = false;
+      this.#resume();
     });
   }
 
@@ -102,13 +105,24 @@ export class GuardedResponses implements ResponseSink {
     this.#turn += 1;
     this.#waiting = 0;
     this.#queue = Promise.resolve();
-    const isForwarded = this.#state !== "whole";
     this.#state = "idle";
-    if (isForwarded) this.#next.withdraw();
+    this.#next.withdraw();
   }
 
   leave(): void {
     this.#next.leave();
+  }
+
+  get #isReady(): boolean {
+    return this.#waiting === 0 && !this.#isBlocked;
+  }
+
+  #resume(): void {
+    if (this.#isReady) this.#drained?.();
+  }
+
+  #write(bytes: string | Uint8Array): void {
+    this.#isBlocked = !this.#next.write(bytes);
   }
 
   /** Answers instead of a response that cannot be read. */
@@ -127,17 +141,17 @@ export class GuardedResponses implements ResponseSink {
       return true;
     }
     for (const event of events) this.#takeEvent(event);
-    return this.#waiting === 0;
+    return this.#isReady;
   }
 
   #takeEvent(event: SseEvent): void {
-    const { data } = event;
-    if (data === undefined) {
-      this.#enqueue(async () => void this.#next.write(event.raw));
+    const { data = "" } = event;
+    if (data.trim() === "") {
+      this.#enqueue(async () => this.#write(event.raw));
       return;
     }
     this.#forward(data, (text) => {
-      this.#next.write(text === data ? event.raw : eventText(event, text));
+      this.#write(text === data ? event.raw : eventText(event, text));
     });
   }
 
@@ -145,9 +159,20 @@ export class GuardedResponses implements ResponseSink {
   #forward(text: string, write: (text: string) => void): void {
     const message = readMessage(text);
     this.#enqueue(async (isCurrent) => {
-      const checked = message.kind === "response" ? await this.#check(message) : text;
+      const checked = await this.#checked(message, text);
       if (isCurrent()) write(checked);
     });
+  }
+
+  /** Returns what the client receives of a text. Clients may read what cannot be read here. */
+  async #checked(message: ReturnType<typeof readMessage>, text: string): Promise<string> {
+    if (message.kind === "problem")
+      return rpcError(
+        "null",
+        rpcCode.internal,
+        "The response cannot be read, so it cannot be checked",
+      );
+    return message.kind === "response" ? this.#check(message) : text;
   }
 
   #enqueue(work: (isCurrent: () => boolean) => Promise<void>): void {
@@ -159,7 +184,7 @@ export class GuardedResponses implements ResponseSink {
       .then(() => {
         if (!isCurrent()) return;
         this.#waiting -= 1;
-        if (this.#waiting === 0) this.#drained?.();
+        this.#resume();
       });
   }
 }

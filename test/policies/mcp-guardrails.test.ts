@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
 import { type McpProcessor, type Question, startMcpProcessor } from "../harness/mcp-processor.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
-import { openSession, send } from "../mcp/raw-client.ts";
+import { openSession, post, send, toolCall } from "../mcp/raw-client.ts";
 import { type SeenRequest, startUpstream } from "../mcp/raw-upstream.ts";
 import { ask, connectStateless } from "../mcp/stateless-client.ts";
 import { findings } from "./refused.ts";
@@ -39,7 +39,9 @@ beforeAll(async () => {
       "content-type": "application/json",
       ...(called === "initialize" && { "mcp-session-id": "s" }),
     });
-    response.end(id === undefined ? "" : JSON.stringify({ jsonrpc: "2.0", id, result }));
+    const answer = { jsonrpc: "2.0", id, result };
+    const { name } = (params ?? {}) as { name?: string };
+    response.end(id === undefined ? "" : JSON.stringify(name === "batch" ? [answer] : answer));
   });
   received = echo.seen;
   const rule = { host: processor.host, methods: { "*": "full" } };
@@ -246,6 +248,14 @@ it("a result on a stream without its request is not forwarded", async () => {
   const { text } = await send(url, { method: "GET", headers, leaveAfter: 20 });
   expect(text).toContain("The result cannot be checked");
   expect(text).not.toContain('result":');
+});
+
+it("a response that is not one message is not forwarded", async () => {
+  const url = `${gateway.url}/echo`;
+  const session = await openSession(url);
+  const { text } = await post(url, toolCall("batch"), session);
+  expect(text).toContain("error");
+  expect(text).not.toContain('"result"');
 });
 
 it("patterns of methods that match nothing, and routes without MCP, are mistakes", () => {
