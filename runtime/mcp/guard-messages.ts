@@ -10,8 +10,7 @@ import {
   type MessageProcessor,
   runsOn,
 } from "../policies/mcp-guardrails.ts";
-import { bugText } from "../process/bug-text.ts";
-import { GuardedResponses } from "./guarded-responses.ts";
+import { interceptResults, refuseResumedResults } from "./guarded-responses.ts";
 import { calledTool } from "./protocol/called-tool.ts";
 import { type Message, readMessage, readMessageBytes, textAt } from "./protocol/message.ts";
 import { edited, paramOf, replaced, stringParamOf } from "./protocol/message-edit.ts";
@@ -49,8 +48,8 @@ export async function guardMessages(
   guardrails: Guardrails,
   metadata: Metadata = [],
 ): Promise<boolean> {
-  // A stream that clients open has no request: results in it are those of streams that broke.
-  if (exchange.method === "GET") guardResponses(exchange, guardrails, undefined, metadata);
+  if (exchange.method === "GET" && checksResults(guardrails))
+    refuseResumedResults(exchange, guardrails.limit);
   if (exchange.method !== "POST") return true;
   const bytes = await readWhole(exchange, guardrails.limit);
   if (bytes === undefined) return false;
@@ -65,7 +64,7 @@ export async function guardMessages(
     return false;
   }
   if (checked.message !== given) replaceMessage(exchange, checked.message);
-  guardResponses(exchange, guardrails, checked.message, metadata);
+  guardResult(exchange, guardrails, checked.message, metadata);
   return true;
 }
 
@@ -153,50 +152,38 @@ function replaceMessage(exchange: Exchange, message: Message): void {
   editRequest(exchange, [{ name: "mcp-name", value, action: "overwrite" }]);
 }
 
-/** Prepares the check of results. `request`: `undefined` if it is unknown. */
-function guardResponses(
+/** Prepares the check of the request's result. */
+function guardResult(
   exchange: Exchange,
   guardrails: Guardrails,
-  request: Message | undefined,
+  request: Message,
   metadata: Metadata,
 ): void {
-  const { processors, limit } = guardrails;
-  const asked = processors.flatMap((processor, index) =>
-    request === undefined
-      ? Object.values(processor.methods).some((phase) => phase === "response" || phase === "full")
-        ? [{ processor, metadata: undefined }]
-        : []
-      : runsOn(processor, "response", request.method)
-        ? [{ processor, metadata: metadata[index] }]
-        : [],
+  const { method } = request;
+  const asked = guardrails.processors.flatMap((processor, index) =>
+    runsOn(processor, "response", method) ? [{ processor, metadata: metadata[index] }] : [],
   );
   if (asked.length === 0) return;
-  // A compressed response could not be read.
-  editRequest(exchange, [{ name: "accept-encoding", value: undefined, action: "overwrite" }]);
-  const servers = request === undefined ? [] : ownNames(request, guardrails).servers;
-  const check = async (message: Message): Promise<string> => {
-    if (message.result === undefined) return message.text;
-    if (request === undefined) return rpcError(message.id, rpcCode.internal, UNKNOWN_REQUEST);
-    let content = textAt(message.text, message.result);
+  const { servers } = ownNames(request, guardrails);
+  interceptResults(exchange, guardrails.limit, async ({ text, id, result }) => {
+    const given = result === undefined ? "" : textAt(text, result);
+    let content = given;
     for (const { processor, metadata: own } of asked) {
-      const question = { servers, method: request.method, content, metadata: own };
+      const question = { servers, method, content, metadata: own };
       const checked = await askAboutResult(exchange, processor, question);
       if (checked.kind === "refused") {
-        const { code, message: reason, data } = checked.error;
-        return rpcError(message.id, code, reason, data);
+        const { code, message, data } = checked.error;
+        return rpcError(id, code, message, data);
       }
       content = checked.content ?? content;
     }
-    const isSame = content === textAt(message.text, message.result);
-    return isSame ? message.text : rpcResult(message.id, content);
-  };
-  const safeCheck = (message: Message): Promise<string> =>
-    check(message).catch((error: unknown) => {
-      exchange.gateway.warn(bugText(error));
-      return rpcError(message.id, rpcCode.internal, "internal error");
-    });
-  exchange.interceptResponse((next) => new GuardedResponses(next, safeCheck, limit));
+    return content === given ? text : rpcResult(id, content);
+  });
 }
 
-/** A result that cannot be checked, because the request that it belongs to was another one's. */
-const UNKNOWN_REQUEST = "The result cannot be checked; send the request again";
+/** Whether results of any method are checked. */
+function checksResults({ processors }: Guardrails): boolean {
+  return processors.some(({ methods }) =>
+    Object.values(methods).some((phase) => phase === "response" || phase === "full"),
+  );
+}

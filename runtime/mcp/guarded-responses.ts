@@ -1,14 +1,40 @@
 import { type SseEvent, SseReader } from "../http/body/sse.ts";
+import type { Exchange } from "../http/exchange.ts";
 import { headerValue } from "../http/headers/header-list.ts";
 import type { ResponseSink } from "../http/response-sink.ts";
+import { editRequest } from "../policies/envoy/header-edits.ts";
+import { bugText } from "../process/bug-text.ts";
 import { type Message, readMessage } from "./protocol/message.ts";
 import { rpcCode, rpcError } from "./protocol/rpc-response.ts";
 
+/**
+ * Passes the results of a response through a check. Later checks see them before earlier ones. `limit`: maximum bytes of a
+ * message.
+ */
+export function interceptResults(exchange: Exchange, limit: number, check: CheckMessage): void {
+  // A compressed response could not be read.
+  editRequest(exchange, [{ name: "accept-encoding", value: undefined, action: "overwrite" }]);
+  const safeCheck = (message: Message): Promise<string> =>
+    message.result === undefined
+      ? Promise.resolve(message.text)
+      : check(message).catch((error: unknown) => {
+          exchange.gateway.warn(bugText(error));
+          return rpcError(message.id, rpcCode.internal, "internal error");
+        });
+  exchange.interceptResponse((next) => new GuardedResponses(next, safeCheck, limit));
+}
+
+/** Refuses results on a stream that clients open: it has no request, and they are those of streams that broke. */
+export function refuseResumedResults(exchange: Exchange, limit: number): void {
+  const problem = "The result cannot be checked; send the request again";
+  interceptResults(exchange, limit, async ({ id }) => rpcError(id, rpcCode.internal, problem));
+}
+
 /** Checks a response message; resolves with the message that the client receives instead, or itself. */
-export type CheckMessage = (message: Message) => Promise<string>;
+type CheckMessage = (message: Message) => Promise<string>;
 
 /** Checks the messages of a response, one after the other and in order: JSON, or the events of a stream. */
-export class GuardedResponses implements ResponseSink {
+class GuardedResponses implements ResponseSink {
   readonly #next: ResponseSink;
   readonly #check: CheckMessage;
   readonly #limit: number;
