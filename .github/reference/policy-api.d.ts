@@ -78,6 +78,14 @@ export interface PolicyToolCall {
     readonly tool: string;
     readonly arguments: PolicyJson;
 }
+export interface PolicyToolResult {
+    readonly tool: string;
+    readonly result: PolicyJson;
+}
+export interface PolicyTool {
+    readonly name: string;
+    readonly [field: string]: unknown;
+}
 export interface PolicyResponse {
     status: number;
     readonly headers: PolicyHeaders;
@@ -89,6 +97,8 @@ export interface PolicyDefinition<Options extends PolicyOptions, Provides extend
     request?(request: PolicyRequest, options: OptionValues<NoInfer<Options>>): Eventually<ProvidedValues<NoInfer<Provides>> | PolicyRefusal | Nothing>;
     response?(response: PolicyResponse, options: OptionValues<NoInfer<Options>>): void;
     toolCall?(call: PolicyToolCall, options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<PolicyRefusal | Nothing>;
+    toolResult?(call: PolicyToolResult, options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<PolicyJson | PolicyRefusal | Nothing>;
+    toolList?(tools: readonly PolicyTool[], options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<readonly PolicyTool[] | PolicyRefusal | Nothing>;
     requestBody?(body: Uint8Array, options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<Uint8Array | string | PolicyRefusal | Nothing>;
 }
 export declare function definePolicy<const Options extends PolicyOptions = Readonly<Record<never, never>>, const Provides extends ProvidedTypes = Readonly<Record<never, never>>>(policy: PolicyDefinition<Options, Provides>): PolicyDefinition<Options, Provides>;

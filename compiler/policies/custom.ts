@@ -169,6 +169,9 @@ function resolveEntry(
   };
 }
 
+/** Hooks about tools of MCP servers. */
+const OF_TOOLS = ["toolCall", "toolResult", "toolList"] as const;
+
 /** Reports hooks about messages that the route does not have; their results would be dropped. */
 function hasMessages(
   hooks: PolicyDeclaration["hooks"],
@@ -178,9 +181,9 @@ function hasMessages(
 ): boolean {
   const isKnown = phase === "PostRouting";
   const misplaced = [
-    ...(hooks.toolCall !== undefined && !(isKnown && route.protocol === "mcp")
-      ? [["toolCall", "calls of MCP routes"]]
-      : []),
+    ...(isKnown && route.protocol === "mcp"
+      ? []
+      : OF_TOOLS.filter((hook) => hooks[hook] !== undefined).map((hook) => [hook, "MCP routes"])),
     ...(hooks.requestBody !== undefined && !(isKnown && route.protocol === "http")
       ? [["requestBody", "requests of HTTP routes"]]
       : []),

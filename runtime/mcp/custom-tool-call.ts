@@ -52,7 +52,7 @@ export async function applyToToolCall(
 }
 
 /** Returns the call that a message stands for; itself if its arguments are malformed, so that the endpoint refuses it. */
-function meantCall(message: Message, callers: readonly string[]): Message {
+export function meantCall(message: Message, callers: readonly string[]): Message {
   return callers.reduce((call, caller) => {
     const meant = calledTool(call, caller);
     return typeof meant === "string" ? call : meant;

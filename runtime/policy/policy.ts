@@ -135,6 +135,20 @@ export interface PolicyToolCall {
   readonly arguments: PolicyJson;
 }
 
+/** The result of a call of an MCP tool. */
+export interface PolicyToolResult {
+  /** Name as the client sent it: with the prefix of its server if the route has several. */
+  readonly tool: string;
+  /** `content`, `structuredContent`, `isError` ... of MCP's `CallToolResult`. */
+  readonly result: PolicyJson;
+}
+
+/** A tool in a list of MCP. */
+export interface PolicyTool {
+  readonly name: string;
+  readonly [field: string]: unknown;
+}
+
 /** The head of a response, before any of it is sent. */
 export interface PolicyResponse {
   /** From 200 to 599. */
@@ -186,6 +200,34 @@ export interface PolicyDefinition<Options extends PolicyOptions, Provides extend
     options: OptionValues<NoInfer<Options>>,
     request: PolicyRequest,
   ): Eventually<PolicyRefusal | Nothing>;
+  /**
+   * Reads the result of a call of an MCP tool, of clients of any revision, and may return another result. A refusal is a
+   * JSON-RPC error.
+   *
+   * @example
+   * toolResult({ tool, result }) {
+   *   return tool === "read_mail" ? JSON.parse(JSON.stringify(result).replaceAll(/\d{16}/g, "[card]")) : undefined;
+   * }
+   */
+  toolResult?(
+    call: PolicyToolResult,
+    options: OptionValues<NoInfer<Options>>,
+    request: PolicyRequest,
+  ): Eventually<PolicyJson | PolicyRefusal | Nothing>;
+  /**
+   * Reads a list of MCP tools, after rules were applied, and may return some of them with other descriptions. Calls are not
+   * affected.
+   *
+   * @example
+   * toolList(tools, { hidden }) {
+   *   return tools.filter(({ name }) => name !== hidden);
+   * }
+   */
+  toolList?(
+    tools: readonly PolicyTool[],
+    options: OptionValues<NoInfer<Options>>,
+    request: PolicyRequest,
+  ): Eventually<readonly PolicyTool[] | PolicyRefusal | Nothing>;
   /**
    * Reads the whole body of the request, and may replace it. The body is buffered; larger ones are refused with 413.
    *

@@ -25,7 +25,8 @@ export const customTemplate: PolicyTemplate<"custom"> = {
 
 function entryCode(entry: Entry, index: number, scope: RouteScope): PolicyCode {
   const { hooks, options, deadline, passesOnFailure, sources, origin } = entry;
-  const waitsForBody = hooks.requestBody !== undefined || hooks.toolCall !== undefined;
+  const hasResults = hooks.toolResult !== undefined || hooks.toolList !== undefined;
+  const waitsForBody = [hooks.requestBody, hooks.toolCall].some((hook) => hook !== undefined);
   const label = name(`customPolicy${index === 0 ? "" : index + 1}`);
   const [{ module = "" } = {}] = sources;
   const policy = importedDefault(`../${module}`, `${camelCase(entry.name)}Policy`);
@@ -56,8 +57,12 @@ function entryCode(entry: Entry, index: number, scope: RouteScope): PolicyCode {
     const limit = code`${bytes(scope.maxBufferSize)}`;
     steps.push(code`if (!(await ${call("applyToBody", `${MODULE}/custom-body`, limit)})) return;`);
   }
+  const reading = { limit: bytes(scope.maxBufferSize), callers: nonEmpty(scope.toolCallers) };
+  if (hasResults) {
+    const run = call("applyToResults", "gwc/runtime/mcp/custom-results", code`${literal(reading)}`);
+    steps.push(code`if (!(await ${run})) return;`);
+  }
   if (hooks.toolCall !== undefined) {
-    const reading = { limit: bytes(scope.maxBufferSize), callers: nonEmpty(scope.toolCallers) };
     const module = "gwc/runtime/mcp/custom-tool-call";
     const run = call("applyToToolCall", module, code`${literal(reading)}`);
     steps.push(code`if (!(await ${run})) return;`);
@@ -70,7 +75,7 @@ function entryCode(entry: Entry, index: number, scope: RouteScope): PolicyCode {
       `,
     ],
     steps,
-    isAsync: hooks.request?.isAsync === true || waitsForBody,
+    isAsync: hooks.request?.isAsync === true || waitsForBody || hasResults,
   };
 }
 

@@ -4,7 +4,14 @@ import { literalValue, propertyText } from "./literal-values.ts";
 import type { TypeScript } from "./typescript.ts";
 
 /** Hooks of a policy, in the order in which they run. */
-export const HOOKS = ["request", "requestBody", "toolCall", "response"] as const;
+export const HOOKS = [
+  "request",
+  "requestBody",
+  "toolCall",
+  "toolResult",
+  "toolList",
+  "response",
+] as const;
 
 /** The name of a hook. */
 export type HookKind = (typeof HOOKS)[number];

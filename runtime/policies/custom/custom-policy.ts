@@ -12,7 +12,13 @@ import type {
 import { placeInPolicy } from "./policy-lines.ts";
 
 /** A hook of a custom policy. */
-export type HookName = "request" | "response" | "requestBody" | "toolCall";
+export type HookName =
+  | "request"
+  | "response"
+  | "requestBody"
+  | "toolCall"
+  | "toolResult"
+  | "toolList";
 
 /** How a configuration uses a policy. */
 export interface CustomUse<Options extends PolicyOptions> {
