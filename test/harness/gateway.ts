@@ -67,7 +67,13 @@ export async function startGateway(options: GatewayConfig & GatewayOptions): Pro
   const { files = {}, env = {}, folder = temporaryFolder() } = options;
   const config = "config" in options ? options.config : await onFreePort(options);
   writeFiles(folder, await bundle({ config, files }));
-  return new Gateway(path.join(folder, "gateway.mjs"), options.cwd ?? folder, env).listening();
+  const gateway = new Gateway(path.join(folder, "gateway.mjs"), options.cwd ?? folder, env);
+  return gateway.listening().catch((error: Error) => {
+    // Another program may take a free port before the gateway does.
+    const isTaken = "listeners" in options && error.message.includes("the port is in use");
+    if (!isTaken) throw error;
+    return startGateway(options);
+  });
 }
 
 /** Ports of what serves nobody's requests; the inspector's is opened by held-memory.ts alone. */
