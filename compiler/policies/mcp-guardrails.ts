@@ -17,8 +17,10 @@ import {
   resolveExpressions,
 } from "../backends/parts/named-expressions.ts";
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import type { SettingsChange } from "../model/access.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
 import type { NamedExpression } from "../model/expressions.ts";
+import { shownText } from "../model/texts.ts";
 import {
   choice,
   expression,
@@ -189,21 +191,11 @@ export const mcpGuardrails: Policy<
     checks: ({ processors }) =>
       processors.map(({ target, passesOnFailure }) => ({
         kind: "outside",
-        what: `the server ${String(target.url)} checks messages`,
+        what: `the server ${shownText(target.url)} checks messages`,
         decidesWho: true,
         passesOnFailure,
       })),
-    compare: {
-      changes: (before, after) => {
-        const count = after.processors.length - before.processors.length;
-        if (count === 0) return [];
-        const direction = count < 0 ? "opens" : "closes";
-        return [
-          { direction, text: `${Math.abs(count)} processors ${count < 0 ? "removed" : "added"}` },
-        ];
-      },
-      rest: ({ processors }) => processors.map(({ origin: _, ...each }) => each),
-    },
+    compare: { changes: processorChanges, rest: ({ processors }) => processors.map(comparedPart) },
   },
   lowering: {
     merge: "replace",
@@ -251,6 +243,30 @@ export const mcpGuardrails: Policy<
     },
   },
 };
+
+function processorChanges(
+  { processors: before }: McpGuardrailsNode,
+  { processors: after }: McpGuardrailsNode,
+): readonly SettingsChange[] {
+  const count = after.length - before.length;
+  const [direction, word] =
+    count < 0 ? (["opens", "removed"] as const) : (["closes", "added"] as const);
+  const counted = { direction, text: `processors ${word}: ${Math.abs(count)}` };
+  const failures = after.flatMap(({ target, passesOnFailure }, at): readonly SettingsChange[] => {
+    const old = before[at];
+    if (old === undefined || old.passesOnFailure === passesOnFailure) return [];
+    const server = shownText(target.url);
+    return passesOnFailure
+      ? [{ direction: "opens", text: `if ${server} fails, messages continue` }]
+      : [{ direction: "closes", text: `if ${server} fails, messages are refused` }];
+  });
+  return [...(count === 0 ? [] : [counted]), ...failures];
+}
+
+/** Returns the parts of a processor whose changes have no known direction. */
+function comparedPart({ origin: _, passesOnFailure: _failure, ...rest }: ProcessorNode) {
+  return rest;
+}
 
 function lowerProcessor(
   given: Infer<typeof schema>["processors"][number],
