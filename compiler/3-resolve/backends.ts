@@ -5,7 +5,7 @@ import type { BackendResolveContext } from "../backends/parts/backend-resolve-co
 import type { ConnectionContext } from "../backends/parts/connection.ts";
 import type { RouteBackend, RouteResource } from "../config/resources.ts";
 import { backendTraffic } from "../config/sections.ts";
-import { type Diagnostics, keyPlace, type Origin, placeKey } from "../diagnostics/diagnostic.ts";
+import { type Diagnostics, isSamePlace, keyPlace } from "../diagnostics/diagnostic.ts";
 import { guarded } from "../diagnostics/guarded.ts";
 import type { BackendNode, TcpBackendNode } from "../ir/backends.ts";
 import type { PolicyUse } from "../ir/policies.ts";
@@ -37,14 +37,11 @@ export function resolveBackends(
 /** Whether two backends have the same own policies, as all servers behind one name do, and all backends of a targeted route. */
 function haveSamePolicies(one: RouteBackend, other: RouteBackend): boolean {
   const [own = [], others = []] = [one.ownPolicies, other.ownPolicies];
-  return (
-    own.length === others.length &&
-    own.every(({ origin }, at) => isSamePlace(origin, others[at]?.origin))
-  );
-}
-
-function isSamePlace(one: Origin, other: Origin | undefined): boolean {
-  return one === other || (other !== undefined && placeKey(one) === placeKey(other));
+  const isSame = ({ origin }: PolicyConfig, at: number): boolean => {
+    const twin = others[at];
+    return twin !== undefined && isSamePlace(origin, twin.origin);
+  };
+  return own.length === others.length && own.every(isSame);
 }
 
 function resolveBackend<Kind extends BackendKind>(

@@ -106,6 +106,11 @@ export function placeKey({ file, document, path }: Place): string {
   return JSON.stringify([file, document, ...path]);
 }
 
+/** Whether two places are the same. */
+export function isSamePlace(one: Place, other: Place): boolean {
+  return one === other || placeKey(one) === placeKey(other);
+}
+
 /** Formats a path as users write it: `binds[0].listeners[1].name`. */
 export function formatPath(path: ConfigPath): string {
   let text = "";

@@ -1,5 +1,5 @@
 import { partialRules } from "../backends/index.ts";
-import { placeKey } from "../diagnostics/diagnostic.ts";
+import { isSamePlace } from "../diagnostics/diagnostic.ts";
 import type { AccessCheck } from "../model/access.ts";
 import { useOfShare } from "../policies/authorization.ts";
 import { type PolicyKind, policyOf } from "../policies/index.ts";
@@ -71,6 +71,5 @@ function decidesAccess<Kind extends PolicyKind>(use: PolicyUse<Kind>): boolean {
 }
 
 function isAt(origin: PolicyUse["origin"]) {
-  const key = placeKey(origin);
-  return (use: PolicyUse): boolean => placeKey(use.origin) === key;
+  return (use: PolicyUse): boolean => isSamePlace(use.origin, origin);
 }

@@ -56,7 +56,7 @@ export const authorization: Policy<
     actsOn: ["requests", "streams"],
   },
   schema,
-  onBackend: { schema: ownSchema, field: "authorization" },
+  onBackend: { schema: ownSchema, field: "authorization", actsOn: ["forwards"] },
   names: ["authorize", "denied", "verdict", "stepUp", "authorizeForBackend", "deniedByBackend"],
   access: {
     restrictsAccess: true,

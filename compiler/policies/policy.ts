@@ -44,8 +44,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
     readonly schema: Schema<Value>;
     /** Its field in the backend section of manifests, such as `transformation`. */
     readonly field: string;
-    /** Traffic that it acts on there; messages that are forwarded if absent. */
-    readonly actsOn?: readonly Traffic[];
+    /** Traffic that it acts on there. */
+    readonly actsOn: readonly Traffic[];
   };
   /**
    * Protocol of backends that have the policy without naming it in manifests: a field of a GatewayBackend, or the

@@ -93,7 +93,7 @@ export const transformations: Policy<
   },
   schema,
   aliases: [["transformation"]],
-  onBackend: { schema: ownSchema, field: "transformation" },
+  onBackend: { schema: ownSchema, field: "transformation", actsOn: ["forwards"] },
   names: [
     "requestChanges",
     "responseChanges",

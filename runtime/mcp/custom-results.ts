@@ -4,8 +4,9 @@ import { type CustomPolicy, countCall, noteHookFailure } from "../policies/custo
 import { type KnownIdentities, MadeRefusal, RequestView } from "../policies/custom/request-view.ts";
 import { withinDeadline } from "../policies/custom.ts";
 import type { PolicyJson, PolicyTool } from "../policy/policy.ts";
-import { meantCall, type ToolCallReading } from "./custom-tool-call.ts";
+import type { ToolCallReading } from "./custom-tool-call.ts";
 import { interceptResults, refuseResumedResults } from "./guarded-responses.ts";
+import { meantCall } from "./protocol/called-tool.ts";
 import { type Message, readMessageBytes, textAt } from "./protocol/message.ts";
 import { stringParamOf } from "./protocol/message-edit.ts";
 import { rpcCode, rpcError, rpcResult } from "./protocol/rpc-response.ts";

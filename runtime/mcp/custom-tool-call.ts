@@ -5,7 +5,7 @@ import { type CustomPolicy, countCall, failed } from "../policies/custom/custom-
 import { type KnownIdentities, MadeRefusal, RequestView } from "../policies/custom/request-view.ts";
 import { withinDeadline } from "../policies/custom.ts";
 import type { PolicyToolCall } from "../policy/policy.ts";
-import { calledTool } from "./protocol/called-tool.ts";
+import { meantCall } from "./protocol/called-tool.ts";
 import { type Message, readMessageBytes, textAt } from "./protocol/message.ts";
 import { paramOf, stringParamOf } from "./protocol/message-edit.ts";
 import { respondRpcError, rpcCode } from "./protocol/rpc-response.ts";
@@ -49,14 +49,6 @@ export async function applyToToolCall(
   } catch (error) {
     return failed(exchange, policy, "toolCall", error);
   }
-}
-
-/** Returns the call that a message stands for; itself if its arguments are malformed, so that the endpoint refuses it. */
-export function meantCall(message: Message, callers: readonly string[]): Message {
-  return callers.reduce((call, caller) => {
-    const meant = calledTool(call, caller);
-    return typeof meant === "string" ? call : meant;
-  }, message);
 }
 
 /** Returns the call of a message; `undefined` if it has no name, so that the endpoint refuses it. */

@@ -11,7 +11,7 @@ import {
   runsOn,
 } from "../policies/mcp-guardrails.ts";
 import { interceptResults, refuseResumedResults } from "./guarded-responses.ts";
-import { calledTool } from "./protocol/called-tool.ts";
+import { meantCall } from "./protocol/called-tool.ts";
 import { type Message, readMessage, readMessageBytes, textAt } from "./protocol/message.ts";
 import { edited, paramOf, replaced, stringParamOf } from "./protocol/message-edit.ts";
 import {
@@ -55,7 +55,7 @@ export async function guardMessages(
   if (bytes === undefined) return false;
   const given = readMessageBytes(bytes);
   if (given.kind === "problem" || given.kind === "response") return true;
-  const message = meantCall(given, guardrails);
+  const message = meantCall(given, guardrails.callers);
   const checked = await checkedRequest(exchange, guardrails, message, metadata);
   if (exchange.isOver) return false;
   if ("error" in checked) {
@@ -66,14 +66,6 @@ export async function guardMessages(
   if (checked.message !== given) replaceMessage(exchange, checked.message);
   guardResult(exchange, guardrails, checked.message, metadata);
   return true;
-}
-
-/** Returns the call that a message stands for; itself if its arguments are malformed, so that the endpoint refuses it. */
-function meantCall(message: Message, { callers = [] }: Guardrails): Message {
-  return callers.reduce((call, caller) => {
-    const meant = calledTool(call, caller);
-    return typeof meant === "string" ? call : meant;
-  }, message);
 }
 
 /** A request that continues with its changes, or the error for the client. */

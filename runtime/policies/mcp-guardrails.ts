@@ -61,7 +61,7 @@ interface MessageError {
 const INVALID_REQUEST = -32600;
 const INTERNAL_ERROR = -32603;
 
-/** The verdict of a processor: the content with its changes, or the error that the client receives. */
+/** The verdict of a processor: the changed content, `undefined` if it is unchanged, or the error that the client receives. */
 export type ProcessorVerdict =
   | { readonly kind: "passed"; readonly content: string | undefined }
   | { readonly kind: "refused"; readonly error: MessageError };
@@ -152,12 +152,9 @@ async function ask<Reply>(
     if (!isKnown) throw error;
     callout.endWith("failed", error instanceof GrpcError ? error.code : grpcStatus.internal);
     logFields(exchange.record).set("error", `mcpGuardrails: ${error.message}`);
-    return passesOnFailure ? { kind: "passed", content: UNCHANGED } : FAILED;
+    return passesOnFailure ? { kind: "passed", content: undefined } : FAILED;
   }
 }
-
-/** Stands for the content that the processor was asked about. */
-export const UNCHANGED = undefined;
 
 const FAILED: ProcessorVerdict = {
   kind: "refused",
@@ -172,11 +169,11 @@ function contentOf(
   result: { readonly case: string | undefined; readonly value?: unknown },
   given: string | undefined,
 ): ProcessorVerdict {
-  if (result.case === "pass") return { kind: "passed", content: UNCHANGED };
+  if (result.case === "pass") return { kind: "passed", content: undefined };
   if (result.case !== "mutated" || !(result.value instanceof Uint8Array))
     throw new InvalidReply("the reply has no result");
   // A request without parameters, such as a list, has nothing to change.
-  if (given === undefined) return { kind: "passed", content: UNCHANGED };
+  if (given === undefined) return { kind: "passed", content: undefined };
   const text = Buffer.from(result.value).toString("utf8");
   if (!isObjectText(text)) throw new InvalidReply("the changed message is not a JSON object");
   return { kind: "passed", content: text };

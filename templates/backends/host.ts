@@ -10,6 +10,7 @@ import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./b
 import { forwardCode, forwardSettings, passthrough, tcpSettings } from "./parts/connection.ts";
 import { plainForward } from "./parts/forward.ts";
 import { healthSettings, unhealthyFunction } from "./parts/health.ts";
+import { refusedShare } from "./parts/refused-share.ts";
 
 const WEIGHTED = "gwc/runtime/backends/weighted";
 const WATCHED = "gwc/runtime/backends/watched";
@@ -194,10 +195,9 @@ function connectionCode(nodes: AtLeastOne<TcpBackendNode<"host">>, trace: Trace)
 
 /** Writes how the share of servers that are missing is refused (Gateway API TCPRouteRule). */
 function refusedConnections(nodes: readonly TcpBackendNode<"host">[]): readonly Hole[] {
-  const sum = (some: typeof nodes) => some.reduce((total, { weight }) => total + weight, 0);
-  const part = sum(nodes.filter(({ isRefused }) => isRefused === true));
-  if (part === 0) return [];
-  const share = code`${imported(WEIGHTED, "isOfShare")}(${literal(part)}, ${literal(sum(nodes))})`;
+  const shares = nodes.map(({ weight, isRefused }) => ({ weight, isRefused: isRefused === true }));
+  const share = refusedShare(shares);
+  if (share === undefined) return [];
   return [ifStatement([share], refused("the backend of this share does not exist"))];
 }
 

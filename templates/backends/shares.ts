@@ -11,6 +11,7 @@ import {
   type ShareCode,
 } from "./backend.ts";
 import { backendTemplateOf } from "./index.ts";
+import { refusedShare } from "./parts/refused-share.ts";
 
 const MODULE = "gwc/runtime/mcp/shares";
 
@@ -39,17 +40,14 @@ function withoutClients(nodes: readonly BackendNode[], scope: BackendScope): Bac
   const [first] = served;
   if (first === undefined) return refusing();
   const made = ofOneKind(first, served, scope);
-  return { ...made, step: [...refusedShare(nodes), ...made.step] };
+  return { ...made, step: [...refusalStep(nodes), ...made.step] };
 }
 
-function refusedShare(nodes: readonly BackendNode[]): readonly Code[] {
-  const sum = (some: readonly BackendNode[]) =>
-    some.reduce((total, node) => total + weightOf(node), 0);
-  const part = sum(nodes.filter(isRefused));
-  if (part === 0) return [];
-  const isOfShare = imported("gwc/runtime/backends/weighted", "isOfShare");
+function refusalStep(nodes: readonly BackendNode[]): readonly Code[] {
+  const shares = nodes.map((node) => ({ weight: weightOf(node), isRefused: isRefused(node) }));
+  const share = refusedShare(shares);
+  if (share === undefined) return [];
   const refuse = imported("gwc/runtime/http/refuse", "noBackend");
-  const share = code`${isOfShare}(${literal(part)}, ${literal(sum(nodes))})`;
   return [code`if (${share}) return ${refuse}(exchange);`];
 }
 

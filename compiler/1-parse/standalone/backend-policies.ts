@@ -52,4 +52,4 @@ function ownFields(place: PolicyPlace) {
 }
 
 /** Fields of backends in the specification that no policy supports yet. */
-const UNSUPPORTED: readonly string[] = [...["a2a", "inferenceRouting", "sessionAffinity"]];
+const UNSUPPORTED: readonly string[] = ["a2a", "inferenceRouting", "sessionAffinity"];

@@ -119,7 +119,7 @@ function meetOwnPolicies(
   { sections }: FileContext,
 ): void {
   for (const { kind, origin } of ownPolicies) {
-    const { actsOn = ["forwards"] } = policyOf(kind).onBackend ?? {};
+    const { actsOn = [] } = policyOf(kind).onBackend ?? {};
     sections.meet({ name: String(origin.path.at(-1)), actsOn, origin }, carried);
   }
 }

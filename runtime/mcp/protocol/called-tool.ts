@@ -28,6 +28,14 @@ export function calledTool(message: Message, by: string): Message | string {
   ]);
 }
 
+/** Returns the call that a message stands for; itself if its arguments are malformed, so that the endpoint refuses it. */
+export function meantCall(message: Message, callers: readonly string[] = []): Message {
+  return callers.reduce((call, caller) => {
+    const meant = calledTool(call, caller);
+    return typeof meant === "string" ? call : meant;
+  }, message);
+}
+
 /** Returns the name of the tool that a request calls; `undefined` if it calls none. */
 export function calledName(message: Message): string | undefined {
   const isCall = message.kind === "request" && message.method === "tools/call";

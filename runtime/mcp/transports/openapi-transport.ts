@@ -8,6 +8,7 @@ import { NEWEST_SESSION_REVISION } from "../protocol/revisions.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import { HEADER_TEXT, openApiRequest } from "./openapi-request.ts";
 import type { OpenApiTool } from "./openapi-tool.ts";
+import { argumentsIn } from "./openapi-values.ts";
 import type { Transport, TransportEvents, TransportHost } from "./transport.ts";
 
 /** An HTTP API with its tools. */
@@ -137,14 +138,14 @@ class OpenApiTransport implements Transport {
       name,
       arguments: given = {},
       _meta: meta,
-    } = membersOf(params === undefined ? {} : parseExact(textAt(text, params)));
+    } = argumentsIn(params === undefined ? {} : parseExact(textAt(text, params)));
     const tool = this.#api.tools.get(String(name));
     if (tool === undefined) return rpcError(id, rpcCode.invalidParams, `Unknown tool: ${name}`);
     const problem = schemaProblem(tool.inputSchema, given, "");
     if (problem !== undefined) return failedCall(id, problem);
     const request = openApiRequest(tool, given);
     if (request.kind === "problem") return failedCall(id, request.problem);
-    this.#send(id, tool, request, contextOf(membersOf(meta)));
+    this.#send(id, tool, request, contextOf(argumentsIn(meta)));
     return undefined;
   }
 
@@ -270,8 +271,4 @@ function contextOf(meta: Readonly<Record<string, unknown>>): readonly string[] {
     const value = meta[name];
     return typeof value === "string" && HEADER_TEXT.test(value) ? [name, value] : [];
   });
-}
-
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(value ?? {}));
 }

@@ -75,14 +75,9 @@ function actsOnOf(field: string): readonly Traffic[] | undefined {
   return ACTS_ON.get(field.replace(PRE_ROUTING, "traffic."));
 }
 
-/** Traffic that policies on a single backend's messages act on. */
-const PASSED_ON: readonly Traffic[] = ["forwards"];
-
 const ACTS_ON: ReadonlyMap<string, readonly Traffic[]> = new Map(
   policies.flatMap(({ kubernetes, traits, onBackend }) => [
     ...(kubernetes === undefined ? [] : [[kubernetes.field, traits.actsOn] as const]),
-    ...(onBackend === undefined
-      ? []
-      : [[`backend.${onBackend.field}`, onBackend.actsOn ?? PASSED_ON] as const]),
+    ...(onBackend === undefined ? [] : [[`backend.${onBackend.field}`, onBackend.actsOn] as const]),
   ]),
 );
