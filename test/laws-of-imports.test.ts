@@ -46,6 +46,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "contents",
     "patterns",
     "metrics",
+    "store",
     "process",
     "net",
     "tls",

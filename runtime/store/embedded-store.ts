@@ -1,0 +1,145 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { openDatabase } from "./embedded-database.ts";
+import { periodAt } from "./periods.ts";
+import {
+  type CounterUse,
+  type CountResult,
+  type RecordChange,
+  type Space,
+  type Store,
+  StoreError,
+} from "./store.ts";
+
+const TABLES = `
+CREATE TABLE IF NOT EXISTS records (
+  space TEXT, id TEXT, value TEXT NOT NULL, expires REAL, PRIMARY KEY (space, id)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS counters (
+  id TEXT, period TEXT, start REAL, used REAL NOT NULL, PRIMARY KEY (id, period)
+) WITHOUT ROWID;
+`;
+
+/** Milliseconds after whose end no period of a counter lasts. */
+const MAX_PERIOD = 32 * 86_400_000;
+
+/** Opens the store in a file. Throws a StoreError if the file cannot be used. */
+export function openEmbeddedStore(file: string): Store {
+  try {
+    return new EmbeddedStore(openDatabase(file));
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+/** Reads take microseconds, so nothing is cached, and changes by other processes are seen at once. */
+class EmbeddedStore implements Store {
+  readonly isWatching = false;
+  readonly #database: DatabaseSync;
+  readonly #read: StatementSync;
+  readonly #list: StatementSync;
+  readonly #write: StatementSync;
+  readonly #delete: StatementSync;
+  readonly #deleteExpired: StatementSync;
+  readonly #readCount: StatementSync;
+  readonly #writeCount: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    database.exec(TABLES);
+    database.prepare("DELETE FROM counters WHERE start < ?").run(Date.now() - MAX_PERIOD);
+    this.#database = database;
+    const current = "(expires IS NULL OR expires > ?)";
+    this.#read = database.prepare(
+      `SELECT value FROM records WHERE space = ? AND id = ? AND ${current}`,
+    );
+    this.#list = database.prepare(
+      `SELECT id, value FROM records WHERE space = ? AND ${current} ORDER BY id`,
+    );
+    this.#write = database.prepare("INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)");
+    this.#delete = database.prepare("DELETE FROM records WHERE space = ? AND id = ?");
+    this.#deleteExpired = database.prepare("DELETE FROM records WHERE expires <= ?");
+    this.#readCount = database.prepare(
+      "SELECT used FROM counters WHERE id = ? AND period = ? AND start = ?",
+    );
+    this.#writeCount = database.prepare("INSERT OR REPLACE INTO counters VALUES (?, ?, ?, ?)");
+  }
+
+  async read(space: Space, id: string): Promise<string | undefined> {
+    return attempt(() => this.#value(space, id));
+  }
+
+  async list(space: Space): Promise<ReadonlyMap<string, string>> {
+    return attempt(() => {
+      const rows = this.#list.all(space, Date.now());
+      return new Map(rows.map(({ id, value }) => [String(id), String(value)]));
+    });
+  }
+
+  async replace(space: Space, id: string, { was, value, expires }: RecordChange): Promise<boolean> {
+    return this.#atOnce(() => {
+      if (this.#value(space, id) !== was) return false;
+      if (value === undefined) this.#delete.run(space, id);
+      else this.#write.run(space, id, value, expires ?? null);
+      this.#deleteExpired.run(Date.now());
+      return true;
+    });
+  }
+
+  async add(counts: readonly CounterUse[]): Promise<CountResult> {
+    return this.#atOnce((): CountResult => {
+      const now = Date.now();
+      const sums: { readonly start: number; readonly used: number }[] = [];
+      for (const [index, { id, period, amount, limit }] of counts.entries()) {
+        const { start, end } = periodAt(period, now);
+        const before = Number(this.#readCount.get(id, period, start)?.used ?? 0);
+        if (limit !== undefined && (before >= limit || before + amount > limit))
+          return { isGranted: false, refused: index, resetsIn: end - now };
+        sums.push({ start, used: Math.max(0, before + amount) });
+      }
+      for (const [index, { id, period }] of counts.entries()) {
+        const { start = 0, used = 0 } = sums[index] ?? {};
+        this.#writeCount.run(id, period, start, used);
+      }
+      return { isGranted: true, used: sums.map(({ used }) => used) };
+    });
+  }
+
+  onChange(): () => void {
+    return () => {};
+  }
+
+  async close(): Promise<void> {
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #value(space: Space, id: string): string | undefined {
+    const value = this.#read.get(space, id, Date.now())?.value;
+    return value === undefined ? undefined : String(value);
+  }
+
+  /** Runs a change that no other process sees half of. */
+  #atOnce<Result>(change: () => Result): Result {
+    return attempt(() => {
+      this.#database.exec("BEGIN IMMEDIATE");
+      try {
+        const result = change();
+        this.#database.exec("COMMIT");
+        return result;
+      } catch (error) {
+        this.#database.exec("ROLLBACK");
+        throw error;
+      }
+    });
+  }
+}
+
+function attempt<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+function storeError(error: unknown): StoreError {
+  return new StoreError(error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,104 @@
+import path from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { databaseFile } from "../../runtime/store/embedded-database.ts";
+import { openEmbeddedStore } from "../../runtime/store/embedded-store.ts";
+import type { Store } from "../../runtime/store/store.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+
+const opened: Store[] = [];
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.close()));
+});
+
+/** Returns a function that opens the same store again, as another process would. */
+const kinds: Readonly<Record<string, () => Promise<() => Store>>> = {
+  embedded: async () => {
+    const file = databaseFile(temporaryFolder(), "shop");
+    return () => openEmbeddedStore(file);
+  },
+};
+
+describe.each(Object.entries(kinds))("the %s store", (_, prepare) => {
+  async function stores(count: number): Promise<readonly Store[]> {
+    const open = await prepare();
+    const made = Array.from({ length: count }, open);
+    opened.push(...made);
+    return made;
+  }
+
+  it("returns what another process wrote", async () => {
+    const [one, other] = await stores(2);
+    expect(await one?.replace("keys", "a", { was: undefined, value: "1" })).toBe(true);
+    expect(await other?.read("keys", "a")).toBe("1");
+    expect(await other?.list("keys")).toEqual(new Map([["a", "1"]]));
+    expect(await other?.read("keys", "b")).toBeUndefined();
+    expect(await other?.list("key-names")).toEqual(new Map());
+  });
+
+  it("replaces a record for one of two processes that change it at the same time", async () => {
+    const [one, other] = await stores(2);
+    await one?.replace("keys", "a", { was: undefined, value: "1" });
+    const changes = await Promise.all([
+      one?.replace("keys", "a", { was: "1", value: "2" }),
+      other?.replace("keys", "a", { was: "1", value: "3" }),
+    ]);
+    expect(changes.filter((isDone) => isDone)).toHaveLength(1);
+    expect(await one?.replace("keys", "a", { was: undefined, value: "4" })).toBe(false);
+  });
+
+  it("deletes a record", async () => {
+    const [store] = await stores(1);
+    await store?.replace("keys", "a", { was: undefined, value: "1" });
+    expect(await store?.replace("keys", "a", { was: "1", value: undefined })).toBe(true);
+    expect(await store?.read("keys", "a")).toBeUndefined();
+  });
+
+  it("forgets a record that has expired", async () => {
+    const [store] = await stores(1);
+    const change = { was: undefined, value: "1", expires: Date.now() - 1 };
+    await store?.replace("keys", "a", change);
+    expect(await store?.read("keys", "a")).toBeUndefined();
+    expect(await store?.replace("keys", "a", change)).toBe(true);
+  });
+
+  it("never counts more than the limit, whichever process counts", async () => {
+    const all = await stores(3);
+    const use = { id: "key:a", period: "month", amount: 1, limit: 100 } as const;
+    const asked = Array.from({ length: 150 }, (_each, index) => all[index % 3]?.add([use]));
+    const results = await Promise.all(asked);
+    expect(results.filter((result) => result?.isGranted)).toHaveLength(100);
+  });
+
+  it("counts nothing if one of several limits is exceeded", async () => {
+    const [store] = await stores(1);
+    const use = (id: string, amount: number, limit?: number) =>
+      ({ id, period: "month", amount, limit }) as const;
+    expect(await store?.add([use("key:a", 5), use("key:b", 5, 8)])).toEqual({
+      isGranted: true,
+      used: [5, 5],
+    });
+    const refused = await store?.add([use("key:a", 5), use("key:b", 5, 8)]);
+    expect(refused).toMatchObject({ isGranted: false, refused: 1 });
+    expect(await store?.add([use("key:a", -2), use("key:b", 0)])).toEqual({
+      isGranted: true,
+      used: [3, 5],
+    });
+  });
+
+  it("tells when a spent counter begins again", async () => {
+    const [store] = await stores(1);
+    const now = Date.now();
+    const result = await store?.add([{ id: "key:a", period: "day", amount: 2, limit: 1 }]);
+    const midnight = (Math.floor(now / 86_400_000) + 1) * 86_400_000;
+    const resetsIn = result?.isGranted === false ? result.resetsIn : 0;
+    expect(Math.abs(now + resetsIn - midnight) % 86_400_000).toBeLessThan(60_000);
+  });
+});
+
+it("an embedded store refuses a file that is no database", () => {
+  const folder = temporaryFolder({
+    "shop.store.sqlite": "not a database, but some text".repeat(9),
+  });
+  expect(() => openEmbeddedStore(path.join(folder, "shop.store.sqlite"))).toThrow(/not a database/);
+});
