@@ -21,7 +21,7 @@ Environment
   GWC_SECRETS_DIR             folder of mounted Secrets
   GWC_CONFIG_MAPS_DIR         folder of mounted ConfigMaps
   SESSION_KEY                 64 hexadecimal digits that seal sessions
-startup.ts of the build lists the variables and files that this gateway needs.
+startup.ts of the build lists what this gateway reads.
 `;
 
 // A bundle evaluates this module before those that read the environment, so that questions need no environment. Threads and

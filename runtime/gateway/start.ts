@@ -17,8 +17,11 @@ export async function startGateway(gateway: Gateway): Promise<RunningGateway> {
       process.stdout.write(`${gateway.name} can start: its environment and files are complete\n`);
       process.exit(0);
     }
-    const running = await openGateway(gateway, settings);
-    endOnSignal(running, ["SIGTERM", "SIGINT", "SIGHUP"]);
+    const opening = openGateway(gateway, settings);
+    // The kernel drops signals that the first process of a container does not handle, so startup handles them, too.
+    const close = async () => (await opening).close();
+    endOnSignal({ close }, ["SIGTERM", "SIGINT", "SIGHUP"]);
+    const running = await opening;
     logUncaughtErrors();
     return running;
   } catch (error) {

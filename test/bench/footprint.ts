@@ -17,6 +17,10 @@ export interface Footprint {
   readonly startCpu: number;
   /** Times of resident memory after the first request. */
   readonly memory: number;
+  /** Milliseconds from the start of the process until the port of the gateway is open. */
+  readonly milliseconds: number;
+  /** Bytes of resident memory of the gateway after the first request. */
+  readonly resident: number;
   /** Bytes of resident memory for each stream of events that is open. */
   readonly stream: number;
 }
@@ -49,6 +53,8 @@ export async function measureFootprint(
     start: times("milliseconds"),
     startCpu: times("cpu"),
     memory: times("memory"),
+    milliseconds: median(ours.map((each) => each.milliseconds)),
+    resident: median(ours.map((each) => each.memory)),
     stream: await measureStreams(gateway),
   };
 }

@@ -235,6 +235,10 @@ async function showFootprint(): Promise<void> {
   console.log(
     `footprint: start ${found.start.toFixed(2)} times hello world (goal ${start}; its CPU ${found.startCpu.toFixed(2)})`,
   );
+  const megabytes = Math.round(found.resident / 1e6);
+  console.log(
+    `footprint: open after ${Math.round(found.milliseconds)} ms, ${megabytes} MB resident`,
+  );
   console.log(`footprint: idle memory ${found.memory.toFixed(2)} times (goal ${memory})`);
   console.log(`footprint: a held stream ${Math.round(found.stream)} bytes (goal ${stream})`);
   const isSmall = found.memory <= memory && found.stream <= stream;

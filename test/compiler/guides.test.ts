@@ -103,13 +103,18 @@ function bindsOf(route: object, guide: string): object {
   return [{ port: 3000, listeners: [{ routes: [{ backends: [backend], ...route }] }] }];
 }
 
-/** The examples of the guides, but for lists: those are alerting rules of Prometheus. */
+/**
+ * The examples of the guides, but for lists, which are alerting rules of Prometheus, and for files that start a bundle
+ * (test/cli/deploy.test.ts).
+ */
 const configurations = guides.flatMap(({ name, text }) =>
-  [...text.matchAll(/^```yaml\n(?!- )([\s\S]*?)^```$/gm)].map(([, yaml = ""], index) => ({
-    name: `${name} ${index + 1}`,
-    // Several documents are manifests, which are complete.
-    text: /^---$/m.test(yaml) ? yaml : written(parse(yaml), path.basename(name, ".md")),
-  })),
+  [...text.matchAll(/^```yaml\n(?!- |services:|apiVersion: apps)([\s\S]*?)^```$/gm)].map(
+    ([, yaml = ""], index) => ({
+      name: `${name} ${index + 1}`,
+      // Several documents are manifests, which are complete.
+      text: /^---$/m.test(yaml) ? yaml : written(parse(yaml), path.basename(name, ".md")),
+    }),
+  ),
 );
 
 it.each(configurations)("the configuration in $name is one that gwc check takes", ({ text }) => {

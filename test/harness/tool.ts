@@ -12,6 +12,7 @@ const packages = {
   git: "git",
   haproxy: "haproxy",
   h2load: "nghttp2-client",
+  ldd: "libc-bin",
   mkfifo: "coreutils",
   nginx: "nginx-light",
   npm: "npm",
@@ -21,7 +22,9 @@ const packages = {
   python3: "python3",
   slowhttptest: "slowhttptest",
   sslscan: "sslscan",
+  "systemd-analyze": "systemd",
   testssl: "testssl.sh",
+  unshare: "util-linux",
   wrk: "wrk",
   zsh: "zsh",
 } as const;
