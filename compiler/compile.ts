@@ -70,10 +70,9 @@ export function checkFiles(
   };
   const parsed = parse(paths, recording, cached?.input);
   const lowered = parsed.value && lower(parsed.value, options, cached?.manifests);
+  const input = parsed.value && { ...parsed.value, isTolerant: options.isIsolating === true };
   const resolved =
-    parsed.value &&
-    lowered?.value &&
-    resolve(lowered.value, parsed.value, recording, cached?.resolutions);
+    input && lowered?.value && resolve(lowered.value, input, recording, cached?.resolutions);
   const found = [
     ...[parsed, lowered, resolved].flatMap((phase) => phase?.diagnostics ?? []),
     ...policyTypeMistakes(resolved?.value?.programs ?? []),
@@ -85,8 +84,8 @@ export function checkFiles(
     unwritable && ((program) => unwritable(program, parsed.files));
   const isWhole = errors.length === 0 && unwritten === undefined;
   const isolated =
-    !isWhole && options.isIsolating === true && parsed.value && lowered?.value
-      ? resolveIsolated(lowered.value, errors, parsed.value, recording, {
+    !isWhole && options.isIsolating === true && input && lowered?.value
+      ? resolveIsolated(lowered.value, errors, input, recording, {
           unwritable: unwritten,
           cache: cached?.resolutions,
         })

@@ -1,5 +1,6 @@
 import type { DestinationContext } from "../backends/parts/destination.ts";
 import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
+import { FAILED, tolerated } from "../backends/parts/tolerated-expressions.ts";
 import {
   type AccessLogConfig,
   LINE_FIELDS,
@@ -37,8 +38,9 @@ export function resolveAccessLog(
   const records = configs.findLast((config) => config.collector !== undefined)?.collector;
   const collector = records && resolveCollector(records, context);
   const given = configs.flatMap(({ filter }) => filter ?? []);
+  // A filter whose mistakes are tolerated hides no request.
   const filters = given.map((filter) =>
-    resolveExpression(filter, { phase: "log", slot: "filter" }, diagnostics),
+    resolveLogged(filter, { phase: "log", slot: "filter" }, diagnostics),
   );
   const remove = configs.flatMap((config) => config.remove);
   const add = configs.flatMap((config) => config.add);
@@ -53,7 +55,7 @@ export function resolveAccessLog(
   const removed = knownFields(remove, add, diagnostics);
   const added = configs.flatMap(({ add: fields }, at) =>
     fields.flatMap((field): readonly AddedField[] => {
-      const value = resolveExpression(field, { phase: "log", slot: "value" }, diagnostics);
+      const value = resolveLogged(field, { phase: "log", slot: "value" }, diagnostics);
       if (value !== undefined) warnOfSecrets(field, value, secretHeaders, diagnostics);
       const isRemoved = configs
         .slice(at + 1)
@@ -74,6 +76,21 @@ export function resolveAccessLog(
     filterOrigin,
     fields: place && fieldsOf(removed, lastOfEach(added), { isTraced, origin: sectionOf(place) }),
   };
+}
+
+/**
+ * Compiles an expression that only affects what is reported about requests; returns `undefined` if it is invalid
+ * (reported), so that the field is omitted.
+ */
+export function resolveLogged(
+  config: ExpressionConfig,
+  options: Parameters<typeof resolveExpression>[1],
+  diagnostics: Diagnostics,
+): CompiledExpression | undefined {
+  const found = tolerated(config.origin, diagnostics, (own) =>
+    resolveExpression(config, options, own),
+  );
+  return found === FAILED ? undefined : found;
 }
 
 /** Reports two filters in a file, of which one overrides the other. Policies of a cluster are meant to. */

@@ -3,7 +3,7 @@ import type { ConnectionContext } from "../backends/parts/connection.ts";
 import { CachedByObjects, valueDigest } from "../cached-results.ts";
 import type { GatewayResource, RouteResource } from "../config/resources.ts";
 import { SectionUse } from "../config/sections.ts";
-import { type Diagnostic, Diagnostics } from "../diagnostics/diagnostic.ts";
+import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { RouteNode } from "../ir/program.ts";
 import { type LiteralSecret, LiteralSecrets } from "../model/literal-secrets.ts";
 import type { RouteMatch } from "../model/matches.ts";
@@ -106,7 +106,7 @@ function foundAlone<Context extends FindingContext, Value>(
   context: Context,
   find: (context: Context) => Value,
 ): Found<Value> {
-  const diagnostics = new Diagnostics();
+  const diagnostics = context.diagnostics.separate();
   const own = { sections: new SectionUse(), literals: new LiteralSecrets(context.literals) };
   const value = find({ ...context, ...own, diagnostics });
   return {

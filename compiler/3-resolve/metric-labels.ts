@@ -1,8 +1,7 @@
-import { resolveExpression } from "../backends/parts/expressions.ts";
 import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 import type { MetricLabelsNode } from "../ir/metric-labels.ts";
 import type { NamedExpression } from "../model/expressions.ts";
-import { checkAdded, warnOfSecrets } from "./access-log.ts";
+import { checkAdded, resolveLogged, warnOfSecrets } from "./access-log.ts";
 
 /** Labels that these metrics have anyway (runtime/metrics/table/requests.ts). */
 const OWN_LABELS: readonly string[] = ["listener", "route", "status", "type"];
@@ -23,7 +22,7 @@ export function resolveMetricLabels(
       const expected = "another name: the gateway sets this label itself";
       diagnostics.report("bad-format", keyPlace(origin), { field: `"${name}"`, expected });
     }
-    const value = resolveExpression(label, { phase: "log", slot: "value" }, diagnostics);
+    const value = resolveLogged(label, { phase: "log", slot: "value" }, diagnostics);
     if (value === undefined || isOwn) return [];
     warnOfSecrets(label, value, secretHeaders, diagnostics);
     return [{ name, value }];

@@ -15,6 +15,7 @@ import type {
 import { reportIdle, SectionUse } from "../config/sections.ts";
 import {
   type ConfigPath,
+  type Diagnostic,
   Diagnostics,
   type Origin,
   type Place,
@@ -60,6 +61,8 @@ export interface ResolveInput {
   /** Location of the root of a standalone file, and the paths of its parts that were removed or replaced. */
   readonly origin?: Origin;
   readonly broken?: readonly ConfigPath[];
+  /** Whether expressions of policies that fail safely may have mistakes. */
+  readonly isTolerant?: boolean;
 }
 
 /** The declared resources, in one vocabulary. */
@@ -81,7 +84,8 @@ export function resolve(
   host: Host,
   cache?: CachedResolutions,
 ): WithDiagnostics<Resolved> {
-  const diagnostics = new Diagnostics((found) => isAboutBroken(found, input));
+  const isFollowUp = (found: Diagnostic) => isAboutBroken(found, input);
+  const diagnostics = new Diagnostics(isFollowUp, input.isTolerant);
   const literals = new LiteralSecrets();
   const sections = new SectionUse();
   const lookup = { ...fileLookup(input, host, diagnostics), literals, sections };

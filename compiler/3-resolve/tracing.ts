@@ -12,7 +12,7 @@ import type {
   TracingNode,
 } from "../ir/tracing.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
-import { checkAdded, lastOfEach, warnOfSecrets } from "./access-log.ts";
+import { checkAdded, lastOfEach, resolveLogged, warnOfSecrets } from "./access-log.ts";
 import { resolveCollector } from "./collector.ts";
 
 /** Resolves tracing; returns `undefined` if a mistake was reported. */
@@ -29,8 +29,7 @@ export function resolveTracing(
   const clientSampling = resolveSampling(config.clientSampling, diagnostics);
   const { origin } = config;
   const filter =
-    config.filter &&
-    resolveExpression(config.filter, { phase: "log", slot: "filter" }, diagnostics);
+    config.filter && resolveLogged(config.filter, { phase: "log", slot: "filter" }, diagnostics);
   if (isNever(randomSampling, "never") && isNever(clientSampling, "always")) {
     diagnostics.report("nothing-traced", keyPlace(origin), {});
   } else if (config.randomSampling === undefined) {
@@ -93,7 +92,7 @@ function resolveAttributes(
   checkAdded(add, diagnostics);
   const removed = knownAttributes(remove, add, diagnostics);
   const added = add.flatMap((field): readonly AddedField[] => {
-    const value = resolveExpression(field, { phase: "log", slot: "value" }, diagnostics);
+    const value = resolveLogged(field, { phase: "log", slot: "value" }, diagnostics);
     if (value !== undefined) warnOfSecrets(field, value, secretHeaders, diagnostics);
     return value === undefined ? [] : [{ name: field.name, value }];
   });
@@ -137,7 +136,7 @@ function resolveResources(
   if (first === undefined) return undefined;
   checkAdded(resources, diagnostics);
   const added = resources.flatMap((field): readonly AddedField[] => {
-    const value = resolveExpression(field, { phase: "log", slot: "value" }, diagnostics);
+    const value = resolveLogged(field, { phase: "log", slot: "value" }, diagnostics);
     if (value === undefined || !isKnownAtStart(value, field.origin, diagnostics)) return [];
     return [{ name: field.name, value }];
   });

@@ -8,6 +8,8 @@ export type Diagnostic = {
     readonly at: Place;
     /** Other places that belong to the same mistake, each with a label: `first defined here`. */
     readonly related?: readonly RelatedPlace[];
+    /** Set if the part counts as one that fails for every request, so that the others are served. */
+    readonly isTolerated?: true;
   };
 }[MessageCode];
 
@@ -59,17 +61,30 @@ export interface WithDiagnostics<Value> {
 /** Collects the diagnostics of one phase. */
 export class Diagnostics {
   readonly list: Diagnostic[];
+  /** Whether expressions of policies that fail safely may have mistakes. */
+  readonly isTolerant: boolean;
   readonly #isIgnored: (found: Diagnostic) => boolean;
 
   /** Creates a collector that drops diagnostics for which `isIgnored` returns true. */
-  constructor(isIgnored: (found: Diagnostic) => boolean = () => false, list: Diagnostic[] = []) {
+  constructor(
+    isIgnored: (found: Diagnostic) => boolean = () => false,
+    isTolerant = false,
+    list: Diagnostic[] = [],
+  ) {
     this.list = list;
+    this.isTolerant = isTolerant;
     this.#isIgnored = isIgnored;
   }
 
   /** Returns a collector with the same list that drops diagnostics with these codes. */
   except(codes: ReadonlySet<MessageCode>): Diagnostics {
-    return new Diagnostics((found) => codes.has(found.code) || this.#isIgnored(found), this.list);
+    const isIgnored = (found: Diagnostic) => codes.has(found.code) || this.#isIgnored(found);
+    return new Diagnostics(isIgnored, this.isTolerant, this.list);
+  }
+
+  /** Returns an empty collector for a part that is resolved separately. */
+  separate(): Diagnostics {
+    return new Diagnostics(undefined, this.isTolerant);
   }
 
   /** Adds a diagnostic whose code is only known as one of several. */
@@ -123,7 +138,8 @@ export function formatPath(path: ConfigPath): string {
 }
 
 /** Whether a diagnostic stops a build. */
-export function isError({ code }: Diagnostic, isStrict: boolean): boolean {
+export function isError({ code, isTolerated }: Diagnostic, isStrict: boolean): boolean {
   const { severity } = messageOf(code);
+  if (isTolerated === true) return false;
   return severity === "error" || (isStrict && severity === "warning");
 }

@@ -6,7 +6,7 @@ import {
 } from "../backends/parts/expressions.ts";
 import { checkHeaderName } from "../backends/parts/header-fields.ts";
 import { reportEarlyIdentity, resolveOfRequest } from "../backends/parts/known-identities.ts";
-import { resolveExpressions } from "../backends/parts/named-expressions.ts";
+import { resolveExpressions, resolveOmissible } from "../backends/parts/named-expressions.ts";
 import { timeSpanResult } from "../backends/parts/time-span.ts";
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression, NamedExpression } from "../model/expressions.ts";
@@ -143,9 +143,9 @@ function resolveGrpc(
   context: ResolveContext,
 ): AuthorizationNode["protocol"] | undefined {
   if (metadata === undefined) return { kind, contextExtensions, metadata };
-  const compiled = resolveExpressions(metadata, "request", context);
-  const areObjects = compiled?.map(({ value }, index) => {
-    const origin = metadata[index]?.origin;
+  const compiled = resolveOmissible(metadata, "request", context);
+  const areObjects = compiled?.map(({ name, value }) => {
+    const origin = metadata.find((each) => each.name === name)?.origin;
     return origin === undefined || checkResult(value, OBJECT, origin, context.diagnostics);
   });
   if (areObjects?.includes(false) === true) return undefined;

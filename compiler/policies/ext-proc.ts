@@ -18,7 +18,7 @@ import {
   expressionsSchema,
   lowerExpressions,
   type NamedNode,
-  resolveExpressions,
+  resolveOmissible,
 } from "../backends/parts/named-expressions.ts";
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
@@ -284,11 +284,11 @@ function resolveProcessor(
   const objects = metadata.flatMap(({ namespace, values }) => {
     if (CALL_NAMESPACES.includes(namespace))
       for (const each of values) checkMetadataName(each, context);
-    const compiled = resolveExpressions(values, "request", context);
+    const compiled = resolveOmissible(values, "request", context);
     return compiled === undefined ? [] : [{ namespace, values: compiled }];
   });
-  const ofRequest = resolveExpressions(requestAttributes, "request", context);
-  const ofResponse = resolveExpressions(responseAttributes, "response", context);
+  const ofRequest = resolveOmissible(requestAttributes, "request", context);
+  const ofResponse = resolveOmissible(responseAttributes, "response", context);
   if (target === undefined || objects.length < metadata.length) return undefined;
   if (ofRequest === undefined || ofResponse === undefined) return undefined;
   return {

@@ -14,7 +14,7 @@ import type { CalloutTarget } from "../backends/parts/callout-target.ts";
 import {
   lowerExpressions,
   type NamedNode,
-  resolveExpressions,
+  resolveOmissible,
 } from "../backends/parts/named-expressions.ts";
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { SettingsChange } from "../model/access.ts";
@@ -302,7 +302,7 @@ function resolveProcessor(
       params,
     );
   }
-  const compiled = resolveExpressions(values, "request", context);
+  const compiled = resolveOmissible(values, "request", context);
   return target && compiled && { ...rest, target, metadata: compiled };
 }
 

@@ -19,6 +19,8 @@ export interface Problem {
   /** Path from the resource's root. */
   readonly path: ConfigPath;
   readonly isError: boolean;
+  /** Whether the part counts as one that fails for every request. */
+  readonly isTolerated: boolean;
   /** Condition reason that the diagnostic specifies. */
   readonly cause: string | undefined;
 }
@@ -103,7 +105,7 @@ export function problemsByResource({
 /** Describes a part that is closed because of a mistake elsewhere, which the message names with its object. */
 function problemOfClosed({ origin, mistake }: ClosedPart): Problem {
   const path = origin.path.slice(origin.resource?.depth ?? 0);
-  const closed = { path, isError: true, cause: undefined };
+  const closed = { path, isError: true, isTolerated: false, cause: undefined };
   if (mistake === undefined)
     return { ...closed, code: "internal-error", message: "is closed because of a bug in gwc" };
   const { code, message, path: place } = problemOf(mistake);
@@ -117,14 +119,15 @@ export function within(problems: readonly Problem[], ...path: ConfigPath): reado
   return problems.filter((each) => path.every((step, index) => each.path[index] === step));
 }
 
-function problemOf({ code, params, at }: Diagnostic): Problem {
+function problemOf({ code, params, at, isTolerated }: Diagnostic): Problem {
   const { severity, text } = messageOf(code);
   return {
     code,
     // `text` and `params` belong to the same code, which the type cannot express.
     message: text(params as never),
     path: at.path.slice(at.resource?.depth ?? 0),
-    isError: severity === "error",
+    isError: severity === "error" && isTolerated !== true,
+    isTolerated: isTolerated === true,
     cause: "cause" in params ? params.cause : undefined,
   };
 }

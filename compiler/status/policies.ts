@@ -42,10 +42,13 @@ export function policyStatus(
   ];
   const conflicts = problems.filter(({ code }) => code === "policy-conflict");
   const idle = problems.filter(({ code }) => code === "policy-without-effect");
-  const errors = problems.filter((each) => each.isError && !ofTargets.includes(each));
-  const unusable = problems.filter(({ code }) => UNUSABLE.has(code));
+  const wrong = problems.filter((each) => each.isError && !ofTargets.includes(each));
+  const unresolved = wrong.filter(({ code }) => UNRESOLVED.has(code));
+  const errors = wrong.filter((each) => !unresolved.includes(each));
+  const unusable = problems.filter(({ code, isTolerated }) => isTolerated || UNUSABLE.has(code));
   // A policy all of whose fields lost to others is Conflicted; otherwise its remaining fields apply.
-  const partial = conflicts.length > 0 && !isActing ? [] : [...unusable, ...conflicts];
+  const partial =
+    conflicts.length > 0 && !isActing ? [] : [...unresolved, ...unusable, ...conflicts];
   const accepted =
     partial.length > 0 && errors.length === 0
       ? partialCondition("Accepted", "PartiallyValid", partial)
@@ -66,15 +69,15 @@ export function policyStatus(
   return { ancestors: [...all.slice(0, MAX_ANCESTORS - 1), summary] };
 
   function attached(ancestor: Ancestor, own: readonly Problem[]): Condition {
-    const wrong = [...own, ...within(ofTargets, "spec", "targetSelectors")];
+    const missing = [...own, ...within(ofTargets, "spec", "targetSelectors")];
     // Before the first route is created, a Gateway's policy has no effect, which is not a problem.
     const isIdle = idle.some(({ path }) => path.length === 1) && !isWaiting(ancestor);
-    if (wrong.length + errors.length === 0 && idle.length > 0 && !isIdle)
+    if (missing.length + errors.length === 0 && idle.length > 0 && !isIdle)
       return partialCondition("Attached", "Attached", idle);
     return conditionFrom(
       "Attached",
       "Attached",
-      ["Pending", wrong],
+      ["Pending", missing],
       ["Pending", errors],
       ["NoEffect", idle],
     );
@@ -83,6 +86,11 @@ export function policyStatus(
 
 /** Mistakes in entries of Secrets without which a policy still acts. */
 const UNUSABLE: ReadonlySet<string> = new Set(["unusable-entry", "unusable-entries"]);
+
+/** Mistakes of what a policy refers to. The policy is valid, and requests that need the reference are refused. */
+const UNRESOLVED: ReadonlySet<string> = new Set([
+  ...["missing-reference", "missing-secret", "missing-key", "reference-not-permitted"],
+]);
 
 /** Maximum number of ancestors in a policy's status (Gateway API). */
 const MAX_ANCESTORS = 16;

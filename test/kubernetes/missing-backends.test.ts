@@ -144,7 +144,7 @@ it("requests for the share of a missing MCP backend are refused", async () => {
         "name: differing, static",
         "name: stable, static",
       ),
-      `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: p}, spec: {targetRefs: [{group: gwc.dev, kind: GatewayBackend, name: unruled}], backend: ${rules('mcp.tool.nam == "a"')}}}`,
+      `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: p}, spec: {targetRefs: [{group: gwc.dev, kind: GatewayBackend, name: unruled}], backend: ${rules('mcp.tool.name == "a"').replace("policy", "rules")}}}`,
       `{apiVersion: v1, kind: Service, metadata: {name: plain}, spec: {ports: [{port: 80}]}}`,
       `{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: plain, labels: {kubernetes.io/service-name: plain}}, addressType: IPv4, endpoints: [{addresses: [127.0.0.1]}], ports: [{port: ${new URL(plain?.url ?? "").port}}]}`,
       `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: r}, spec: {parentRefs: [{name: gw}], rules: [${[

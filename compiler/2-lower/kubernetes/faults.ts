@@ -27,6 +27,7 @@ import {
   isElsewhereInRoute,
   isMirrorReference,
   isOfModel,
+  isTelemetry,
 } from "./mistake-places.ts";
 import type { AnyRoute, Attachment } from "./routes/attach.ts";
 
@@ -61,7 +62,7 @@ export class Faults {
     this.#policies = [
       ...inventory.all("GatewayPolicy"),
       ...inventory.all("BackendTLSPolicy"),
-    ].filter((policy) => this.#has(policy));
+    ].filter((policy) => this.#has(policy) && !this.#isOnlyTelemetry(policy));
   }
 
   /** Whether a Gateway has mistakes other than those of its listeners; mistakes of its parameters count. */
@@ -189,6 +190,12 @@ export class Faults {
     // Of a Gateway, others only use its certificate.
     if (name.startsWith("Gateway ")) return own.some(isClientCertificate);
     return name.startsWith("GatewayModel ") ? own.some(isOfModel) : own.length > 0;
+  }
+
+  /** Whether the mistakes of a policy only affect what is reported about requests; its other parts apply. */
+  #isOnlyTelemetry({ origin, spec }: TargetingPolicy): boolean {
+    if (spec === undefined) return false;
+    return (this.#paths.get(origin.resource?.name ?? "") ?? []).every(isTelemetry);
   }
 
   #has({ origin }: Manifest): boolean {

@@ -70,6 +70,13 @@ export function isOfModel([, field]: ConfigPath): boolean {
   return field !== "parentRefs";
 }
 
+/** Whether a mistake of a GatewayPolicy only affects access logs, traces or labels of metrics. */
+export function isTelemetry([spec, section, field]: ConfigPath): boolean {
+  return spec === "spec" && section === "frontend" && TELEMETRY.has(String(field));
+}
+
+const TELEMETRY: ReadonlySet<string> = new Set(["accessLog", "metrics", "tracing"]);
+
 /** Whether a path is a place, or below it. */
 export function isBelow(path: ConfigPath, place: ConfigPath): boolean {
   return place.every((step, index) => path[index] === step);

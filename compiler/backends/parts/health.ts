@@ -16,6 +16,7 @@ import {
   text,
 } from "../../schema/schema.ts";
 import { bothForms, durationOfForms, formFields } from "../../schema/two-forms.ts";
+import { FAILED, tolerated } from "./tolerated-expressions.ts";
 
 /** Returns the schema of `health` of LLM providers. */
 export function healthSchema() {
@@ -229,8 +230,17 @@ export function resolveHealth(
     restoreHealth,
     active: health?.active,
     panicThreshold: health?.panicThreshold,
-    unhealthy: health?.unhealthy && resolveUnhealthy(health.unhealthy, diagnostics),
+    unhealthy: health?.unhealthy && toleratedUnhealthy(health.unhealthy, diagnostics),
   };
+}
+
+/** Resolves the condition of failures; the default applies instead of one whose mistakes are tolerated. */
+function toleratedUnhealthy(
+  config: NonNullable<HealthConfig["unhealthy"]>,
+  diagnostics: Diagnostics,
+): HealthNode["unhealthy"] {
+  const found = tolerated(config.origin, diagnostics, (own) => resolveUnhealthy(config, own));
+  return found === FAILED ? undefined : found;
 }
 
 function resolveUnhealthy(

@@ -3,6 +3,7 @@ import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression, NamedExpression } from "../../model/expressions.ts";
 import { expression, map } from "../../schema/schema.ts";
 import { type IdentityContext, resolveOfRequest } from "./known-identities.ts";
+import { FAILED, tolerated } from "./tolerated-expressions.ts";
 
 /** A name with a compiled expression. */
 export interface NamedNode {
@@ -25,6 +26,27 @@ export function lowerExpressions(
     text,
     origin: childOf(origin, name),
   }));
+}
+
+/**
+ * Compiles expressions whose values are omitted if they fail: the same as `resolveExpressions`, without those whose
+ * mistakes are tolerated.
+ */
+export function resolveOmissible(
+  all: readonly NamedExpression[],
+  phase: CelPhase,
+  context: IdentityContext,
+): readonly NamedNode[] | undefined {
+  const found = all.map(({ name, ...each }) => {
+    const value = tolerated(each.origin, context.diagnostics, (diagnostics) =>
+      resolveOfRequest(each, { phase, slot: "value" }, { ...context, diagnostics }),
+    );
+    return { name, value };
+  });
+  if (found.some(({ value }) => value === undefined)) return undefined;
+  return found.flatMap(({ name, value }) =>
+    value === undefined || value === FAILED ? [] : [{ name, value }],
+  );
 }
 
 /**

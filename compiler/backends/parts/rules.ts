@@ -14,6 +14,7 @@ import {
   object,
 } from "../../schema/schema.ts";
 import { checkIdentities, type IdentityContext, resolveOfRequest } from "./known-identities.ts";
+import { FAILED, tolerated } from "./tolerated-expressions.ts";
 
 /** A rule as configured: an expression and the effect if it is true. */
 export interface RuleConfig {
@@ -114,8 +115,22 @@ export function resolveRules(
   phase: CelPhase,
   context: IdentityContext,
 ): readonly Rule[] | undefined {
-  const resolved = rules.flatMap((rule) => resolveRule(rule, phase, context) ?? []);
+  const resolved = rules.flatMap((rule) => {
+    const found = tolerated(rule.origin, context.diagnostics, (diagnostics) =>
+      resolveRule(rule, phase, { ...context, diagnostics }),
+    );
+    return found === FAILED ? failedRule(rule, phase) : (found ?? []);
+  });
   return resolved.length === rules.length ? resolved : undefined;
+}
+
+/** Returns what a rule that always fails amounts to: it allows nothing, or denies everything. */
+function failedRule({ action, expression: text, origin }: RuleConfig, phase: CelPhase): Rule | [] {
+  const constant = String(action === "deny");
+  const { expression, cases } = compileRule(constant, phase, action);
+  if (expression === undefined) return [];
+  const source = `${text.replace(/\s+/g, " ").trim()} (invalid, so it fails)`;
+  return { action, text: constant, expression: { ...expression, source }, cases, origin };
 }
 
 function resolveRule(

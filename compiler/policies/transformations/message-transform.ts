@@ -2,7 +2,7 @@ import type { ExpressionConfig } from "../../backends/parts/expressions.ts";
 import { HEADER_CHANGES } from "../../backends/parts/header-changes.ts";
 import { checkHeaderName } from "../../backends/parts/header-fields.ts";
 import { resolveOfRequest } from "../../backends/parts/known-identities.ts";
-import type { NamedNode } from "../../backends/parts/named-expressions.ts";
+import { type NamedNode, resolveOmissible } from "../../backends/parts/named-expressions.ts";
 import type { CelPhase } from "../../cel/compile.ts";
 import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression, NamedExpression } from "../../model/expressions.ts";
@@ -183,16 +183,25 @@ export function resolveTransform(
   };
   const compileAll = (all: readonly NamedExpression[]): readonly NamedNode[] =>
     all.flatMap((each) => compile(each).map((value) => ({ name: each.name, value })));
+  const omissible = (all: readonly NamedExpression[]): readonly NamedNode[] => {
+    const found = resolveOmissible(all, side, context);
+    failed ||= found === undefined;
+    return found ?? [];
+  };
   const lowered = (all: readonly NamedExpression[]): readonly NamedExpression[] =>
     all.map((each) => ({ ...each, name: each.name.toLowerCase() }));
+  const headers = lowered(set.filter(isHeader));
+  const setHeaders = omissible(headers);
+  // A header whose expression fails is removed.
+  const lost = headers.filter(({ name }) => setHeaders.every((each) => each.name !== name));
   // A pseudo-header has a single value, so adding it means setting it.
   const pseudo = [...add, ...set].filter((each) => !isHeader(each));
   const node: TransformNode = {
-    metadata: compileAll(metadata),
+    metadata: omissible(metadata),
     replace: replace && compile(replace)[0],
-    add: compileAll(lowered(add.filter(isHeader))),
-    set: compileAll(lowered(set.filter(isHeader))),
-    remove: remove.map(({ name }) => name.toLowerCase()),
+    add: omissible(lowered(add.filter(isHeader))),
+    set: setHeaders,
+    remove: [...remove, ...lost].map(({ name }) => name.toLowerCase()),
     pseudo: compileAll(pseudo.map((each) => ({ ...each, name: each.name.slice(1) }))),
     body: body && compile(body)[0],
     origin: childOf(context.origin, side),
