@@ -86,6 +86,17 @@ export interface PolicyTool {
     readonly name: string;
     readonly [field: string]: unknown;
 }
+export interface PolicyText {
+    readonly role: string;
+    readonly text: string;
+}
+export interface PolicyTexts {
+    readonly texts: readonly PolicyText[];
+}
+export interface PolicyStreams {
+    readonly writable: WritableStream<Uint8Array>;
+    readonly readable: ReadableStream<Uint8Array>;
+}
 export interface PolicyResponse {
     status: number;
     readonly headers: PolicyHeaders;
@@ -100,6 +111,10 @@ export interface PolicyDefinition<Options extends PolicyOptions, Provides extend
     toolResult?(call: PolicyToolResult, options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<PolicyJson | PolicyRefusal | Nothing>;
     toolList?(tools: readonly PolicyTool[], options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<readonly PolicyTool[] | PolicyRefusal | Nothing>;
     requestBody?(body: Uint8Array, options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<Uint8Array | string | PolicyRefusal | Nothing>;
+    prompt?(prompt: PolicyTexts, options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<readonly string[] | PolicyRefusal | Nothing>;
+    completion?(completion: PolicyTexts, options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<readonly string[] | PolicyRefusal | Nothing>;
+    responseBody?(body: Uint8Array, options: OptionValues<NoInfer<Options>>, response: PolicyResponse): Eventually<Uint8Array | string | PolicyRefusal | Nothing>;
+    responseStream?(response: PolicyResponse, options: OptionValues<NoInfer<Options>>): PolicyStreams | PolicyRefusal | Nothing;
 }
 export declare function definePolicy<const Options extends PolicyOptions = Readonly<Record<never, never>>, const Provides extends ProvidedTypes = Readonly<Record<never, never>>>(policy: PolicyDefinition<Options, Provides>): PolicyDefinition<Options, Provides>;
 export {};

@@ -1,5 +1,6 @@
 import { canonicalPath } from "../../runtime/http/routing/path.ts";
 import type { Expression } from "../../templates/code/hole.ts";
+import { withTextHooks } from "../backends/index.ts";
 import { resolveValueMatch } from "../backends/parts/value-match.ts";
 import { addProblems } from "../cel/parse/problems.ts";
 import { canBeginWith } from "../cel/regex/can-begin-with.ts";
@@ -14,7 +15,7 @@ import type {
 } from "../config/resources.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
-import type { RouteNode } from "../ir/program.ts";
+import type { RouteBackendNode, RouteNode } from "../ir/program.ts";
 import type { Identifiers } from "../model/identifiers.ts";
 import type { PathMatch, RouteMatch, ValueMatch, ValueMatchConfig } from "../model/matches.ts";
 import type { ModelPrices } from "../model/model-prices.ts";
@@ -108,15 +109,16 @@ function unnamedRoute(resource: RouteResource, name: string, whole: RouteContext
   checkPreflights(policies, listenersOf(resource, context), context.diagnostics);
   checkWeights(resource, context);
   checkOpenProxy(resource, name, context);
+  const uses = resolvePolicies(
+    isServed(resource) ? policies : withoutCalls(policies),
+    place,
+    context,
+  );
   const route: RouteNode = {
     id: "",
     name,
-    policies: resolvePolicies(
-      isServed(resource) ? policies : withoutCalls(policies),
-      place,
-      context,
-    ),
-    backends: response === undefined ? backends : [],
+    policies: uses,
+    backends: response === undefined ? withHooks(backends, uses, context.diagnostics) : [],
     ...(lacksBackend && resource.refusal && { refusal: resource.refusal }),
     origin,
   };
@@ -124,6 +126,30 @@ function unnamedRoute(resource: RouteResource, name: string, whole: RouteContext
   // condition may have been omitted.
   if (matches.length === 0 || resource.isPartial === true) return { route, matches: [] };
   return { route, matches: [...matches, ...policyMatches(route, matches)] };
+}
+
+/** Returns backends whose model calls show their texts to policies of the route. */
+function withHooks(
+  backends: readonly RouteBackendNode[],
+  uses: readonly PolicyUse[],
+  diagnostics: Diagnostics,
+): readonly RouteBackendNode[] {
+  const hooks = uses.flatMap((use) => textHooksOf(use) ?? []);
+  const [first] = hooks;
+  if (first === undefined) return backends;
+  const all = {
+    request: hooks.some(({ request }) => request),
+    response: hooks.some((each) => each.response),
+    origin: first.origin,
+  };
+  return backends.flatMap((each) => {
+    const hooked = withTextHooks(each, all, diagnostics);
+    return hooked === undefined ? [] : [{ ...each, ...hooked }];
+  });
+}
+
+function textHooksOf<Kind extends PolicyKind>({ kind, settings }: PolicyUse<Kind>) {
+  return policyOf(kind).traits.textHooks?.(settings);
 }
 
 /** Returns the matches that policies of a route add. */

@@ -2,8 +2,9 @@ import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { RouteType } from "../model/llm-policies.ts";
 import { NAMED_SERVER, type Section } from "../model/traffic.ts";
 import type { AiConfig } from "./ai/ai-config.ts";
-import type { AiNode } from "./ai/ai-node.ts";
+import type { AiNode, AiProviderNode } from "./ai/ai-node.ts";
 import { type AiValue, aiSchema, lowerAi } from "./ai/file-form.ts";
+import { canReadTexts, hookedGuard } from "./ai/guards.ts";
 import { type KubernetesAiValue, kubernetesAi } from "./ai/manifest-form.ts";
 import { resolveAi, resolveRoutes } from "./ai/resolve.ts";
 import { virtualModelText } from "./ai/virtual-models.ts";
@@ -83,6 +84,15 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
       ...node,
       groups: node.groups.map((group) => group.map((each) => ({ ...each, guard: undefined }))),
     }),
+    withHooks: (node, hooks, diagnostics) => {
+      const types = new Set(node.routes.map(({ type }) => type));
+      if (!canReadTexts(hooks, types, diagnostics)) return undefined;
+      const hooked = (each: AiProviderNode) => ({
+        ...each,
+        guard: hookedGuard(each.guard, hooks),
+      });
+      return { ...node, groups: node.groups.map((group) => group.map(hooked)) };
+    },
   },
   tryCommand,
 };

@@ -10,7 +10,7 @@ import type { Text } from "../model/texts.ts";
 import type { LockableServer, LockedTarget, ToolLockNode } from "../model/tool-lock.ts";
 import type { Section, Traffic } from "../model/traffic.ts";
 import type { Schema } from "../schema/schema.ts";
-import type { PromptGuardNode } from "./ai/guards.ts";
+import type { PromptGuardNode, TextHooks } from "./ai/guards.ts";
 import type { BackendProtocol } from "./parts/backend-protocol.ts";
 import type { BackendResolveContext } from "./parts/backend-resolve-context.ts";
 import type { ConnectionContext } from "./parts/connection.ts";
@@ -125,6 +125,8 @@ export interface ItemTargets {
 export interface PromptGuardForm<Node> {
   of(node: Node): readonly GuardedServer[];
   without(node: Node): Node;
+  /** Returns the backend with hooks of the route's policies behind its guards; `undefined` if a mistake was reported. */
+  withHooks(node: Node, hooks: TextHooks, diagnostics: Diagnostics): Node | undefined;
 }
 
 /** A server of a backend with its prompt guard; `undefined` if none. */

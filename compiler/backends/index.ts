@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Diagnostics } from "../diagnostics/diagnostic.ts";
 import type { BackendSpec } from "../manifests/manifests.ts";
 import type { Text } from "../model/texts.ts";
 import { validated } from "../schema/schema.ts";
-import type { PromptGuardNode } from "./ai/guards.ts";
+import type { PromptGuardNode, TextHooks } from "./ai/guards.ts";
 import { ai } from "./ai.ts";
 import { aws } from "./aws.ts";
 import type { Backend, BackendUse, GuardedServer, PartialRules } from "./backend.ts";
@@ -116,6 +117,16 @@ export function partialRules<Kind extends BackendKind>(
   node: BackendNode<Kind>,
 ): readonly PartialRules[] {
   return backendOf<Kind>(node.kind).partialRules?.(node) ?? [];
+}
+
+/** Returns a backend with hooks of a route's policies behind its guards; `undefined` if a mistake was reported. */
+export function withTextHooks<Kind extends BackendKind>(
+  node: BackendNode<Kind>,
+  hooks: TextHooks,
+  diagnostics: Diagnostics,
+): BackendNode<Kind> | undefined {
+  const form = backendOf<Kind>(node.kind).promptGuards;
+  return form === undefined ? node : form.withHooks(node, hooks, diagnostics);
 }
 
 /** Returns a backend without its prompt guards. */

@@ -97,6 +97,17 @@ export const customPolicies: Policy<"custom", CustomConfig, CustomNode, Infer<ty
     actsOn: ["requests"],
     variable: "custom",
     changesRequest: () => "anything",
+    textHooks: ({ entries }) => {
+      const readers = entries.filter(({ hooks }) => TEXT_HOOKS.some((hook) => hooks[hook]));
+      const [first] = readers;
+      return (
+        first && {
+          request: readers.some(({ hooks }) => hooks.prompt !== undefined),
+          response: readers.some(({ hooks }) => hooks.completion !== undefined),
+          origin: childOf(first.origin, "use"),
+        }
+      );
+    },
     sources: ({ entries }) => entries.flatMap(({ sources }) => sources),
   },
   schema,
@@ -106,7 +117,7 @@ export const customPolicies: Policy<"custom", CustomConfig, CustomNode, Infer<ty
     restrictsAccess: true,
     checks: ({ entries }) =>
       entries.flatMap(({ name, hooks, passesOnFailure }) =>
-        HOOKS.every((hook) => hook === "response" || hooks[hook] === undefined)
+        HOOKS.every((hook) => OF_RESPONSES.has(hook) || hooks[hook] === undefined)
           ? []
           : [
               {
@@ -169,8 +180,13 @@ function resolveEntry(
   };
 }
 
-/** Hooks about tools of MCP servers. */
-const OF_TOOLS = ["toolCall", "toolResult", "toolList"] as const;
+/** Hooks about tools of MCP servers, about texts of model calls, and about bodies. */
+const TOOL_HOOKS = ["toolCall", "toolResult", "toolList"] as const;
+const TEXT_HOOKS = ["prompt", "completion"] as const;
+const BODY_HOOKS = ["requestBody", "responseBody", "responseStream"] as const;
+
+/** Hooks that do not decide on requests. */
+const OF_RESPONSES: ReadonlySet<string> = new Set(["response", "responseStream"]);
 
 /** Reports hooks about messages that the route does not have; their results would be dropped. */
 function hasMessages(
@@ -179,15 +195,15 @@ function hasMessages(
   origin: Origin,
   { route, phase, diagnostics }: ResolveContext,
 ): boolean {
-  const isKnown = phase === "PostRouting";
   const misplaced = [
-    ...(isKnown && route.protocol === "mcp"
+    { hooks: TOOL_HOOKS, protocol: "mcp", actsOn: "MCP routes" },
+    { hooks: TEXT_HOOKS, protocol: "llm", actsOn: "routes to models" },
+    { hooks: BODY_HOOKS, protocol: "http", actsOn: "HTTP routes" },
+  ].flatMap(({ hooks: some, protocol, actsOn }) =>
+    phase === "PostRouting" && route.protocol === protocol
       ? []
-      : OF_TOOLS.filter((hook) => hooks[hook] !== undefined).map((hook) => [hook, "MCP routes"])),
-    ...(hooks.requestBody !== undefined && !(isKnown && route.protocol === "http")
-      ? [["requestBody", "requests of HTTP routes"]]
-      : []),
-  ];
+      : some.flatMap((hook) => (hooks[hook] === undefined ? [] : [[hook, actsOn]])),
+  );
   for (const [hook, actsOn] of misplaced) {
     const message = `the hook "${hook}" of ${use} acts on ${actsOn} only`;
     diagnostics.report("policy-module", childOf(origin, "use"), { message });

@@ -1,3 +1,4 @@
+import type { TextHooks } from "../backends/ai/guards.ts";
 import type { ItemTargets } from "../backends/backend.ts";
 import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
 import type { IdentityContext, PrecedingPolicies } from "../backends/parts/known-identities.ts";
@@ -97,6 +98,8 @@ export interface PolicyTraits<Config, Settings> {
   addPrefixes?(paths: readonly PathMatch[], settings: Settings): readonly string[];
   /** Whether it responds to preflights, which carry no credentials, before other policies require them. */
   readonly servesPreflights?: true;
+  /** Which texts of model calls it reads after the guards of the backend; absent if none. */
+  textHooks?(settings: Settings): TextHooks | undefined;
   /** Modules that users wrote and that its code imports; absent if none. */
   sources?(settings: Settings): readonly PolicySource[];
   /** CEL variable of other facts that it finds out about a request, such as `extauthz`. */

@@ -25,6 +25,26 @@ import type { ResponseSink } from "./response-sink.ts";
 /** Whether a caller may use a model, by the name that clients use. */
 export type ModelTest = (model: string) => boolean;
 
+/** A text of a model call, and the role of its author. */
+export interface RoleText {
+  readonly role: string;
+  readonly text: string;
+}
+
+/** Decision on texts of a model call. */
+export type TextVerdict =
+  | { readonly kind: "pass" }
+  /** Replacements, one for each text. */
+  | { readonly kind: "mask"; readonly texts: readonly string[] }
+  /** `status` and `message` override the configured response. */
+  | { readonly kind: "reject"; readonly status?: number; readonly message?: string };
+
+/** Decides on texts of a prompt (`request`) or a completion (`response`). */
+export type TextHook = (
+  phase: "request" | "response",
+  texts: readonly RoleText[],
+) => Promise<TextVerdict>;
+
 /** Results of a request's policies: variables of expressions, null if their policy did not run. */
 export class RequestAttributes {
   jwt: JwtVariable = null;
@@ -37,6 +57,8 @@ export class RequestAttributes {
   llm: LlmVariable = null;
   /** Models that the caller may use; `undefined` if all. */
   allowedModels: ModelTest | undefined = undefined;
+  /** Hooks for the texts of a model call, in order; `undefined` if there are none. */
+  textHooks: readonly TextHook[] | undefined = undefined;
 }
 
 /** The gateway's own tokens in a request (own-tokens.ts), as received. */

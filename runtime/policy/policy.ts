@@ -149,6 +149,24 @@ export interface PolicyTool {
   readonly [field: string]: unknown;
 }
 
+/** A text of a model call. */
+export interface PolicyText {
+  /** `system`, `user`, `assistant`, `tool` ... */
+  readonly role: string;
+  readonly text: string;
+}
+
+/** Texts of a request to a model, or of its response, of clients and providers of any format. */
+export interface PolicyTexts {
+  readonly texts: readonly PolicyText[];
+}
+
+/** A pair of Web streams, such as a `TransformStream`. */
+export interface PolicyStreams {
+  readonly writable: WritableStream<Uint8Array>;
+  readonly readable: ReadableStream<Uint8Array>;
+}
+
 /** The head of a response, before any of it is sent. */
 export interface PolicyResponse {
   /** From 200 to 599. */
@@ -241,6 +259,68 @@ export interface PolicyDefinition<Options extends PolicyOptions, Provides extend
     options: OptionValues<NoInfer<Options>>,
     request: PolicyRequest,
   ): Eventually<Uint8Array | string | PolicyRefusal | Nothing>;
+  /**
+   * Reads the texts of a request to a model, after the guards of the backend, and may return other ones: as many strings, in
+   * the same order. The client receives a refusal as an error of its format.
+   *
+   * @example
+   * prompt({ texts }) {
+   *   return texts.map(({ text }) => text.replaceAll("Project Falcon", "[project]"));
+   * }
+   */
+  prompt?(
+    prompt: PolicyTexts,
+    options: OptionValues<NoInfer<Options>>,
+    request: PolicyRequest,
+  ): Eventually<readonly string[] | PolicyRefusal | Nothing>;
+  /**
+   * Reads the texts of a model's response, after the guards of the backend, and may return other ones. Of a stream it reads
+   * windows of 1,024 characters, which overlap by a quarter.
+   *
+   * @example
+   * completion({ texts }, options, request) {
+   *   if (texts.some(({ text }) => text.includes("CONFIDENTIAL"))) return request.refuse(403, "not for you");
+   * }
+   */
+  completion?(
+    completion: PolicyTexts,
+    options: OptionValues<NoInfer<Options>>,
+    request: PolicyRequest,
+  ): Eventually<readonly string[] | PolicyRefusal | Nothing>;
+  /**
+   * Reads the whole body of a response, decompressed, and may replace it. The body is buffered; larger ones are replaced by
+   * a 502. The head can be changed, too.
+   *
+   * @example
+   * responseBody(body, options, response) {
+   *   if (response.headers.get("content-type") === "application/json") return new TextDecoder().decode(body).trim();
+   * }
+   */
+  responseBody?(
+    body: Uint8Array,
+    options: OptionValues<NoInfer<Options>>,
+    response: PolicyResponse,
+  ): Eventually<Uint8Array | string | PolicyRefusal | Nothing>;
+  /**
+   * Returns streams through which the body of a response passes piece by piece. It is called with the head, which it can
+   * change, and is synchronous.
+   *
+   * @example
+   * responseStream(response) {
+   *   let size = 0;
+   *   return new TransformStream<Uint8Array, Uint8Array>({
+   *     transform(piece, controller) {
+   *       size += piece.length;
+   *       if (size > 1_000_000) controller.terminate();
+   *       else controller.enqueue(piece);
+   *     },
+   *   });
+   * }
+   */
+  responseStream?(
+    response: PolicyResponse,
+    options: OptionValues<NoInfer<Options>>,
+  ): PolicyStreams | PolicyRefusal | Nothing;
 }
 
 /**

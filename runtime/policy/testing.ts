@@ -1,4 +1,16 @@
-import type { OptionValues, PolicyDefinition, PolicyOptions, ProvidedTypes } from "./policy.ts";
+import type {
+  OptionValues,
+  PolicyDefinition,
+  PolicyJson,
+  PolicyOptions,
+  PolicyRefusal,
+  PolicyRequest,
+  PolicyTexts,
+  PolicyTool,
+  PolicyToolCall,
+  PolicyToolResult,
+  ProvidedTypes,
+} from "./policy.ts";
 
 /** A request of a test. */
 export interface TestedRequest {
@@ -79,6 +91,103 @@ export function testResponse<Options extends PolicyOptions, Provides extends Pro
   const response = { status, headers: new Headers(headers), request: requestView(request) };
   policy.response?.(response, withDefaults(policy, options));
   return response;
+}
+
+/** A body with its head, of a test. */
+export interface TestedBody extends TestedResponse {
+  readonly body?: string;
+}
+
+/**
+ * Runs the hooks of a policy for the body of a response, and then its `response` hook, and returns the response that a client
+ * gets. The body of `responseStream` passes in one piece.
+ *
+ * @example
+ * const { body } = await testResponseBody(redact, {}, { body: "card 4111111111111111" });
+ */
+export async function testResponseBody<
+  Options extends PolicyOptions,
+  Provides extends ProvidedTypes,
+>(
+  policy: PolicyDefinition<Options, Provides>,
+  options: Partial<OptionValues<Options>> = {},
+  { status = 200, headers = {}, body = "" }: TestedBody = {},
+  request: TestedRequest = {},
+): Promise<{ readonly status: number; readonly headers: Headers; readonly body: string }> {
+  const known = withDefaults(policy, options);
+  const response = { status, headers: new Headers(headers), request: requestView(request) };
+  const refused = ({ message, ...head }: TestRefusal) => ({
+    ...{ status: head.status, headers: new Headers(head.headers), body: message },
+  });
+  let text = body;
+  const made = await policy.responseBody?.(new TextEncoder().encode(text), known, response);
+  if (isRefusal(made)) return refused(made);
+  if (typeof made === "string") text = made;
+  else if (made instanceof Uint8Array) text = new TextDecoder().decode(made);
+  const streams = policy.responseStream?.(response, known);
+  if (isRefusal(streams)) return refused(streams);
+  if (streams !== undefined && "readable" in streams) {
+    const writer = streams.writable.getWriter();
+    // A failure of the streams shows when they are read.
+    for (const step of [writer.write(new TextEncoder().encode(text)), writer.close()])
+      step.catch(() => {});
+    text = "";
+    const decoder = new TextDecoder();
+    for await (const piece of streams.readable) text += decoder.decode(piece, { stream: true });
+  }
+  policy.response?.(response, known);
+  return { status: response.status, headers: response.headers, body: text };
+}
+
+/** Inputs of the hooks for tools and texts, by hook. */
+export interface TestedInputs {
+  readonly toolCall: PolicyToolCall;
+  readonly toolResult: PolicyToolResult;
+  readonly toolList: readonly PolicyTool[];
+  readonly prompt: PolicyTexts;
+  readonly completion: PolicyTexts;
+}
+
+/** Results of the hooks for tools and texts, by hook; refusals are apart. */
+export interface TestedValues {
+  readonly toolCall: undefined;
+  readonly toolResult: PolicyJson | undefined;
+  readonly toolList: readonly PolicyTool[] | undefined;
+  readonly prompt: readonly string[] | undefined;
+  readonly completion: readonly string[] | undefined;
+}
+
+/**
+ * Runs one hook of a policy for tools or for texts. `value` is `undefined` if it returns nothing or a refusal.
+ *
+ * @example
+ * const { refusal } = await testHook(limit, "toolCall", { tool: "pay", arguments: { amount: 11 } });
+ */
+export async function testHook<
+  Hook extends keyof TestedInputs,
+  Options extends PolicyOptions,
+  Provides extends ProvidedTypes,
+>(
+  policy: PolicyDefinition<Options, Provides>,
+  hook: Hook,
+  input: TestedInputs[Hook],
+  options: Partial<OptionValues<Options>> = {},
+  request: TestedRequest = {},
+): Promise<{
+  readonly refusal: PolicyRefusal | undefined;
+  readonly value: TestedValues[Hook] | undefined;
+}> {
+  // Each hook takes the input of its own name, which the type of `hook` ensures.
+  const run = policy[hook] as
+    | ((
+        input: TestedInputs[Hook],
+        options: OptionValues<Options>,
+        request: PolicyRequest,
+      ) => unknown)
+    | undefined;
+  const made = await run?.(input, withDefaults(policy, options), requestView(request));
+  if (isRefusal(made)) return { refusal: made, value: undefined };
+  return { refusal: undefined, value: made as TestedValues[Hook] | undefined };
 }
 
 /** A refusal of a test. */

@@ -46,6 +46,11 @@ function entryCode(entry: Entry, index: number, scope: RouteScope): PolicyCode {
   const steps: Hole[] = [];
   if (hooks.response !== undefined)
     steps.push(code`${call("applyToResponse", `${MODULE}/custom-response`)};`);
+  if (hooks.responseStream !== undefined)
+    steps.push(code`${call("applyToStream", `${MODULE}/custom-response-stream`)};`);
+  const limit = code`${bytes(scope.maxBufferSize)}`;
+  if (hooks.responseBody !== undefined)
+    steps.push(code`${call("applyToResponseBody", `${MODULE}/custom-response-body`, limit)};`);
   if (hooks.request !== undefined) {
     steps.push(
       hooks.request.isAsync
@@ -53,10 +58,10 @@ function entryCode(entry: Entry, index: number, scope: RouteScope): PolicyCode {
         : code`if (!${call("applyCustom", MODULE)}) return;`,
     );
   }
-  if (hooks.requestBody !== undefined) {
-    const limit = code`${bytes(scope.maxBufferSize)}`;
+  if (hooks.requestBody !== undefined)
     steps.push(code`if (!(await ${call("applyToBody", `${MODULE}/custom-body`, limit)})) return;`);
-  }
+  if ((hooks.prompt ?? hooks.completion) !== undefined)
+    steps.push(code`${call("showTexts", `${MODULE}/custom-texts`)};`);
   const reading = { limit: bytes(scope.maxBufferSize), callers: nonEmpty(scope.toolCallers) };
   if (hasResults) {
     const run = call("applyToResults", "gwc/runtime/mcp/custom-results", code`${literal(reading)}`);

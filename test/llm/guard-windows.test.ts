@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { openUpstream } from "../../runtime/http/upstream/open-upstream.ts";
 import type { StreamStep } from "../../runtime/llm/chat/stream-step.ts";
 import { completionsTexts } from "../../runtime/llm/formats/completions/texts.ts";
 import { messagesTexts } from "../../runtime/llm/formats/messages/texts.ts";
@@ -27,8 +26,6 @@ interface Asked {
 function replacing(asked: Asked[], window: number): ServerGuardStep {
   return new ServerGuardStep({
     kind: "test",
-    server: openUpstream({ url: "http://127.0.0.1:1", connectTimeout: 1_000 }),
-    deadline: 1_000,
     window,
     passesOnFailure: false,
     rejection: { status: 403, message: "no" },

@@ -19,10 +19,53 @@ function mistakes(
   );
 }
 
+/** The same for a route to a model. */
+function mistakesOfModels(hook: string, type: string): readonly string[] {
+  const custom = [{ use: "./policies/own.ts" }];
+  const route = {
+    policies: { custom, ai: { routes: { "*": type } } },
+    backends: [{ ai: { provider: { openAI: {} } } }],
+  };
+  const config = routesConfig(routesText({ route }, nowhere), 3000);
+  const host = memoryHost({ "gateway.yaml": config, "policies/own.ts": policy(hook) });
+  return checkInput(["gateway.yaml"], host, false).findings.map(
+    ({ code, message }) => `${code}: ${message}`,
+  );
+}
+
 const policy = (body: string, top = "") =>
   `import { definePolicy } from "gwc/policy";\n${top}\nexport default definePolicy({\n${body}\n});\n`;
 
 const REQUEST = "  request() {},";
+
+describe("a hook for another kind of messages", () => {
+  it.each([
+    ["toolCall", "MCP routes"],
+    ["prompt", "routes to models"],
+    ["completion", "routes to models"],
+  ])("is refused: %s", (hook, actsOn) => {
+    const message = `the hook "${hook}" of ./policies/own.ts acts on ${actsOn} only`;
+    expect(mistakes(policy(`  ${hook}() {},`))).toContainEqual(expect.stringContaining(message));
+  });
+
+  it.each(["requestBody", "responseBody", "responseStream", "toolResult"])(
+    "is refused on a route to models: %s",
+    (hook) => {
+      expect(mistakesOfModels(`  ${hook}() {},`, "completions")).toContainEqual(
+        expect.stringContaining(`the hook "${hook}" of ./policies/own.ts acts on`),
+      );
+    },
+  );
+
+  it("is refused if a path of the route passes calls unread", () => {
+    expect(mistakesOfModels("  prompt() {},", "completions")).toEqual([]);
+    expect(mistakesOfModels("  prompt() {},", "passthrough")).toEqual([
+      expect.stringContaining(
+        "guard-cannot-act: a hook for texts cannot inspect Passthrough requests of this route",
+      ),
+    ]);
+  });
+});
 
 describe("a policy's module", () => {
   it("has no mistakes if it is right", () => {

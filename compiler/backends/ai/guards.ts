@@ -21,6 +21,15 @@ export interface PromptGuardNode {
   readonly response: readonly GuardNode[];
   /** Whether response guards also act on streams. */
   readonly guardsStreams: boolean;
+  /** Hooks of the route's policies that act after the guards; absent if there are none. */
+  readonly hooks?: TextHooks;
+  readonly origin: Origin;
+}
+
+/** Which texts the policies of a route read themselves. */
+export interface TextHooks {
+  readonly request: boolean;
+  readonly response: boolean;
   readonly origin: Origin;
 }
 
@@ -75,6 +84,21 @@ export function resolvePromptGuard(
   return { request: requests, response: responses, guardsStreams, origin };
 }
 
+/** Whether all texts of a route can be read by hooks of its policies; reports it otherwise. */
+export function canReadTexts(
+  { origin }: TextHooks,
+  types: ReadonlySet<RouteType>,
+  diagnostics: Diagnostics,
+): boolean {
+  return isRead(types, "a hook for texts", origin, diagnostics);
+}
+
+/** Adds hooks of the route's policies to the guards of a provider. */
+export function hookedGuard(guard: PromptGuardNode | undefined, hooks: TextHooks): PromptGuardNode {
+  const none = { request: [], response: [], guardsStreams: true, origin: hooks.origin };
+  return { ...(guard ?? none), hooks };
+}
+
 /** Reports disabled guards of streams: clients can bypass the guards by requesting a stream. */
 function reportStreams(
   { response }: PromptGuardConfig,
@@ -107,16 +131,24 @@ function checkTraffic(
   origin: Origin,
   diagnostics: Diagnostics,
 ): boolean {
-  const passing = UNREAD.find((type) => types.has(type));
-  if (passing !== undefined) {
-    diagnostics.report("guard-cannot-act", keyPlace(origin), { type: passing });
-    return false;
-  }
+  if (!isRead(types, '"promptGuard"', keyPlace(origin), diagnostics)) return false;
   if (response.length > 0 && !CHATS.some((type) => types.has(type))) {
     const params = { field: "promptGuard.response", actsOn: "completions", found: undefined };
     diagnostics.report("misplaced-field", keyPlace(origin), params);
   }
   return true;
+}
+
+/** Reports traffic that a guard cannot read. */
+function isRead(
+  types: ReadonlySet<RouteType>,
+  guard: string,
+  at: Origin,
+  diagnostics: Diagnostics,
+): boolean {
+  const passing = UNREAD.find((type) => types.has(type));
+  if (passing !== undefined) diagnostics.report("guard-cannot-act", at, { guard, type: passing });
+  return passing === undefined;
 }
 
 function resolveGuard(

@@ -121,9 +121,9 @@ export const llmMessages = {
       "Requests of the route type `Models` return the models in the configuration: the fixed models of providers and " +
       "the aliases. Providers are not asked for their models.",
   }),
-  "guard-cannot-act": message<{ type: string }>({
+  "guard-cannot-act": message<{ guard: string; type: string }>({
     severity: "error",
-    text: ({ type }) => `"promptGuard" cannot inspect ${type} requests of this route`,
+    text: ({ guard, type }) => `${guard} cannot inspect ${type} requests of this route`,
     hint: ({ type }) => `move the ${type} paths to a separate route without guards`,
     explanation:
       "Guards inspect the text of requests and responses. `Passthrough` traffic, WebSocket frames (`Realtime`) and requests " +

@@ -10,6 +10,10 @@ export const HOOKS = [
   "toolCall",
   "toolResult",
   "toolList",
+  "prompt",
+  "completion",
+  "responseBody",
+  "responseStream",
   "response",
 ] as const;
 

@@ -1,10 +1,5 @@
+import type { RoleText } from "../../http/exchange.ts";
 import type { TextPart, TextPlace, WholeTexts } from "../chat/whole-texts.ts";
-
-/** A text, and the role of its author. */
-export interface RoleText {
-  readonly role: string;
-  readonly text: string;
-}
 
 /** Collects the texts in scope without changing them. Empty ones are ignored. */
 export class GatheredTexts implements WholeTexts {

@@ -1,11 +1,13 @@
+import type { RoleText, TextVerdict } from "../../http/exchange.ts";
 import type { Upstream } from "../../http/upstream/upstream.ts";
 import { Callout } from "../../telemetry/callout.ts";
 import type { TextPart } from "../chat/whole-texts.ts";
-import type { RoleText } from "./gathered-texts.ts";
 import type { Guard, GuardRejection, GuardRun } from "./guard-run.ts";
 
-/** A guard that calls a server. */
-export interface ServerGuard extends Guard, ServerGuardSettings {
+/** A guard that decides on texts as a whole, by calling a server or code. */
+export interface TextGuard extends Guard, TextGuardSettings {
+  /** Its server; absent if it calls none. */
+  readonly server?: Upstream;
   /** Rejects on invalid responses and timeouts. */
   check(input: GuardInput): Promise<GuardVerdict>;
 }
@@ -18,10 +20,13 @@ export interface GuardServer {
 }
 
 /** Common settings of guards with servers. */
-export interface ServerGuardSettings extends GuardServer {
-  /** Parts of requests that are sent to it; absent: all. */
+export interface ServerGuardSettings extends GuardServer, TextGuardSettings {}
+
+/** Common settings of guards that decide on texts as a whole. */
+interface TextGuardSettings {
+  /** Parts of requests that it reads; absent: all. */
   readonly scope?: readonly TextPart[];
-  /** Characters of a stream that are sent to it at once. */
+  /** Characters of a stream that it reads at once. */
   readonly window: number;
   /** Whether texts pass if it is unavailable. */
   readonly passesOnFailure: boolean;
@@ -37,25 +42,21 @@ export interface GuardInput {
   readonly callout: Callout | undefined;
 }
 
-/** Verdict of a server. */
-export type GuardVerdict =
-  | { readonly kind: "pass" }
-  /** Replacements of the texts that were sent. */
-  | { readonly kind: "mask"; readonly texts: readonly string[] }
-  /** `status` and `message` override the configured response. */
-  | { readonly kind: "reject"; readonly status?: number; readonly message?: string };
+/** Verdict of a guard. */
+export type GuardVerdict = TextVerdict;
 
 /** Returns replacements of the texts; `undefined` if they pass unchanged, or are rejected, which the run records. */
 export async function guardTexts(
-  guard: ServerGuard,
+  guard: TextGuard,
   texts: readonly RoleText[],
   run: GuardRun,
 ): Promise<readonly string[] | undefined> {
   if (texts.length === 0) return undefined;
   const outcome = run.outcomeOf(guard);
   const start = performance.now();
+  const { server } = guard;
   const callout =
-    run.exchange && new Callout(run.exchange, "promptGuard", guard.server.name, "POST");
+    run.exchange && server && new Callout(run.exchange, "promptGuard", server.name, "POST");
   if (run.exchange !== undefined) callout?.cancelWith(run.exchange.onAbort.bind(run.exchange));
   const input = { texts, run, callout };
   const verdict = await guard.check(input).catch(() => undefined);

@@ -3,13 +3,13 @@ import { bufferOf, type StreamStep } from "../chat/stream-step.ts";
 import type { StreamTexts, TextFormat } from "../chat/texts.ts";
 import type { GuardRun } from "./guard-run.ts";
 import type { StreamStage } from "./prompt-guard.ts";
-import { guardTexts, type ServerGuard } from "./server-guard.ts";
+import { guardTexts, type TextGuard } from "./server-guard.ts";
 import type { StreamedText } from "./streamed-text.ts";
 import { ArrivingTexts, LeavingTexts } from "./streamed-texts.ts";
 
 /** Settings of a stage. */
 interface ServerStageSettings {
-  readonly guard: ServerGuard;
+  readonly guard: TextGuard;
   readonly format: TextFormat;
   readonly run: GuardRun;
   readonly next: (step: StreamStep) => void;
@@ -26,7 +26,7 @@ interface HeldEvent {
  * is repeated in the next one, so that findings across the boundary are seen whole.
  */
 export class ServerStage implements StreamStage {
-  readonly #guard: ServerGuard;
+  readonly #guard: TextGuard;
   readonly #run: GuardRun;
   readonly #next: (step: StreamStep) => void;
   readonly #arriving = new ArrivingTexts();

@@ -5,14 +5,14 @@ import type { TextPart } from "../chat/whole-texts.ts";
 import { GatheredTexts, GivenTexts } from "./gathered-texts.ts";
 import type { GuardRun } from "./guard-run.ts";
 import type { GuardStep, StreamStage } from "./prompt-guard.ts";
-import { guardTexts, type ServerGuard } from "./server-guard.ts";
+import { guardTexts, type TextGuard } from "./server-guard.ts";
 import { ServerStage } from "./server-stage.ts";
 
 /** A guard with a server, as a step of its own. */
 export class ServerGuardStep implements GuardStep {
-  readonly guards: readonly [ServerGuard];
+  readonly guards: readonly [TextGuard];
 
-  constructor(guard: ServerGuard) {
+  constructor(guard: TextGuard) {
     this.guards = [guard];
   }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import type { Exchange } from "../../http/exchange.ts";
+import type { Exchange, RoleText } from "../../http/exchange.ts";
 import { EditedList, editHeader } from "../../http/headers/header-edits.ts";
 import type { HeaderList } from "../../http/headers/header-list.ts";
 import { fieldValue } from "../../policies/transformations/field-value.ts";
@@ -7,7 +7,6 @@ import type { HeaderValue } from "../../policies/transformations/message-changes
 import { targetValue } from "../../policies/transformations/target-value.ts";
 import { isJsonObject } from "../chat/request-object.ts";
 import { callServer } from "./call-server.ts";
-import type { RoleText } from "./gathered-texts.ts";
 import type { GuardStep } from "./prompt-guard.ts";
 import type { GuardVerdict, ServerGuardSettings } from "./server-guard.ts";
 import { ServerGuardStep } from "./server-step.ts";

@@ -18,7 +18,11 @@ export type HookName =
   | "requestBody"
   | "toolCall"
   | "toolResult"
-  | "toolList";
+  | "toolList"
+  | "prompt"
+  | "completion"
+  | "responseBody"
+  | "responseStream";
 
 /** How a configuration uses a policy. */
 export interface CustomUse<Options extends PolicyOptions> {

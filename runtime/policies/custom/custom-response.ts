@@ -1,11 +1,18 @@
-import type { Exchange } from "../../http/exchange.ts";
+import { type Exchange, logFields } from "../../http/exchange.ts";
 import { EditedList } from "../../http/headers/header-edits.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
+import { fieldLines } from "../../http/http1/fields.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
 import type { PolicyHeaders, PolicyRequest, PolicyResponse } from "../../policy/policy.ts";
-import { type CustomPolicy, countCall, noteDuration, noteHookFailure } from "./custom-policy.ts";
+import {
+  type CustomPolicy,
+  countCall,
+  type HookName,
+  noteDuration,
+  noteHookFailure,
+} from "./custom-policy.ts";
 import { EditableHeaders } from "./policy-headers.ts";
-import { type KnownIdentities, RequestView } from "./request-view.ts";
+import { type KnownIdentities, type MadeRefusal, RequestView } from "./request-view.ts";
 
 /** Runs the `response` hook of a policy on the head of every later response to the exchange. */
 export function applyToResponse(
@@ -19,7 +26,7 @@ export function applyToResponse(
 }
 
 /** A response as a custom policy sees it. */
-class ResponseView implements PolicyResponse {
+export class ResponseView implements PolicyResponse {
   status: number;
   readonly headers: PolicyHeaders;
   readonly request: PolicyRequest;
@@ -29,6 +36,44 @@ class ResponseView implements PolicyResponse {
     this.headers = new EditableHeaders((name) => headerValue(list.list, name), list);
     this.request = request;
   }
+
+  /** Its status. Throws if a hook has set one that a response cannot have. */
+  get checkedStatus(): number {
+    const { status } = this;
+    if (!Number.isInteger(status) || status < 200 || status > 599)
+      throw new RangeError("a status is from 200 to 599");
+    return status;
+  }
+}
+
+/** Asks servers for responses that are not compressed, because hooks read their bodies. */
+export function requirePlain(exchange: Exchange): void {
+  exchange.removeRequestHeader("accept-encoding");
+}
+
+/** Whether a response has no body (RFC 9110 6.4.1). */
+export function hasNoBody({ original }: Exchange, status: number): boolean {
+  return original.method === "HEAD" || status === 204 || status === 304;
+}
+
+/** Responds with the refusal of a hook, or with 500 if it has failed, instead of a response. */
+export function respondInstead(
+  exchange: Exchange,
+  next: ResponseSink,
+  policy: CustomPolicy,
+  hook: HookName,
+  refusal?: MadeRefusal,
+): void {
+  exchange.record.reason = "Custom";
+  const plain = ["content-type", "text/plain; charset=utf-8"];
+  const own = Object.entries(refusal?.headers ?? {}).flat();
+  if (refusal === undefined || fieldLines(own) === undefined) {
+    next.respond(500, plain, "internal error");
+    return;
+  }
+  countCall(exchange, policy, hook, "refused");
+  logFields(exchange.record).set("custom.policy", policy.name);
+  next.respond(refusal.status, [...plain, ...own], refusal.message);
 }
 
 /** Changes the head of a response. If the hook fails, the response is replaced by a refusal. */
@@ -89,26 +134,19 @@ class CustomFilter implements ResponseSink {
     try {
       this.#policy.definition.response?.(response, this.#policy.options);
       noteDuration(this.#exchange, this.#policy.name, "response", began);
-      if (!isStatus(response.status)) throw new RangeError("a status is from 200 to 599");
+      const { checkedStatus } = response;
       countCall(this.#exchange, this.#policy, "response", "ok");
-      return { status: response.status, headers: edited.list };
+      return { status: checkedStatus, headers: edited.list };
     } catch (error) {
       return this.#failed(error, status, headers);
     }
   }
 
   #failed(error: unknown, status: number, headers: readonly string[]) {
-    const { record } = this.#exchange;
     noteHookFailure(this.#exchange, this.#policy, "response", error);
     if (this.#policy.passesOnFailure) return { status, headers };
-    record.reason = "Custom";
     this.#isReplaced = true;
-    const plain = ["content-type", "text/plain; charset=utf-8"];
-    this.#next.respond(500, plain, "internal error");
+    respondInstead(this.#exchange, this.#next, this.#policy, "response");
     return undefined;
   }
-}
-
-function isStatus(status: unknown): boolean {
-  return Number.isInteger(status) && Number(status) >= 200 && Number(status) <= 599;
 }

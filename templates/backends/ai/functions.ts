@@ -242,7 +242,7 @@ export class AiFunctions {
     if (guard === undefined) return undefined;
     return this.#declare(node, {
       label: "promptGuard",
-      says: ({ guard: each }) => each && [each.request, each.response],
+      says: ({ guard: each }) => each && [each.request, each.response, each.hooks],
       origin: guard.origin,
       make: (id) =>
         promptGuardCode(id, guard, {

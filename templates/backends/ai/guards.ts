@@ -28,12 +28,13 @@ export interface GuardFunctions {
 /** Declares the constant with the guards of providers' requests and responses. */
 export function promptGuardCode(
   id: Name,
-  { request, response, guardsStreams }: GuardsNode,
+  { request, response, guardsStreams, hooks }: GuardsNode,
   functions: GuardFunctions,
 ): Code {
+  const own = [code`${imported(`${GUARDS}/hook-guard`, "hookGuard")}()`];
   const settings = {
-    request: stepsCode(request, functions),
-    response: stepsCode(response, functions),
+    request: [...stepsCode(request, functions), ...(hooks?.request === true ? own : [])],
+    response: [...stepsCode(response, functions), ...(hooks?.response === true ? own : [])],
     passesStreams: guardsStreams ? undefined : true,
   };
   const type = importedType(`${GUARDS}/prompt-guard`, "PromptGuard");
