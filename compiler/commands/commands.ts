@@ -99,6 +99,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./verify.ts")).verify,
   },
   {
+    name: "doctor",
+    positionals: "[FILES..]",
+    summary: "check ports, files, certificates, servers and clock of this machine",
+    load: async () => (await import("./doctor.ts")).doctor,
+  },
+  {
     name: "import",
     positionals: "FILES..",
     summary: "convert a configuration of nginx, Caddy, Traefik, Kong, LiteLLM, ...",
