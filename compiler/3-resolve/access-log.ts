@@ -7,11 +7,12 @@ import {
   type NamedField,
   OTHER_FIELDS,
   OWN_FIELDS,
+  type RecordsConfig,
   TRACE_FIELDS,
 } from "../config/access-log.ts";
 import { type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
-import type { AccessLogNode, AddedField, LogFieldsNode } from "../ir/access-log.ts";
+import type { AccessLogNode, AddedField, LogFieldsNode, LogRecordsNode } from "../ir/access-log.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import { resolveCollector } from "./collector.ts";
 
@@ -35,8 +36,9 @@ export function resolveAccessLog(
   context: DestinationContext,
 ): AccessLogNode | undefined {
   const { diagnostics } = context;
-  const records = configs.findLast((config) => config.collector !== undefined)?.collector;
-  const collector = records && resolveCollector(records, context);
+  const exporting = configs.findLast((config) => config.collector !== undefined);
+  const server = exporting?.collector;
+  const collector = server && resolveCollector(server, context);
   const given = configs.flatMap(({ filter }) => filter ?? []);
   // A filter whose mistakes are tolerated hides no request.
   const filters = given.map((filter) =>
@@ -63,18 +65,45 @@ export function resolveAccessLog(
       return value === undefined || isRemoved ? [] : [{ name: field.name, value }];
     }),
   );
+  const records =
+    exporting?.records &&
+    resolveRecords(exporting.records, { secretHeaders, isTraced }, diagnostics);
   const unread = [...given, ...add].at(0);
   if (hasConnections && unread !== undefined) {
     diagnostics.report("log-of-requests", unread.origin, {});
   }
   const place = remove[0]?.origin ?? add[0]?.origin;
-  const filterOrigin = given.at(-1)?.origin ?? place ?? records?.destination.origin;
+  const filterOrigin = given.at(-1)?.origin ?? place ?? server?.destination.origin;
   if (filterOrigin === undefined) return undefined;
   return {
     collector,
     filter: filters.at(-1),
     filterOrigin,
     fields: place && fieldsOf(removed, lastOfEach(added), { isTraced, origin: sectionOf(place) }),
+    ...(records && { records }),
+  };
+}
+
+/** Resolves what differs between records and lines; returns `undefined` if nothing does. */
+function resolveRecords(
+  { filter, fields }: RecordsConfig,
+  { secretHeaders, isTraced }: Pick<LoggedTraffic, "secretHeaders" | "isTraced">,
+  diagnostics: Diagnostics,
+): LogRecordsNode | undefined {
+  const test = filter && resolveLogged(filter, { phase: "log", slot: "filter" }, diagnostics);
+  if (fields !== undefined) checkAdded(fields.add, diagnostics);
+  const removed = fields && knownFields(fields.remove, fields.add, diagnostics);
+  const added = fields?.add.flatMap((field): readonly AddedField[] => {
+    const value = resolveLogged(field, { phase: "log", slot: "value" }, diagnostics);
+    if (value === undefined) return [];
+    warnOfSecrets(field, value, secretHeaders, diagnostics);
+    return [{ name: field.name, value }];
+  });
+  if (filter === undefined && fields === undefined) return undefined;
+  return {
+    filter: test && filter && { ...test, origin: filter.origin },
+    fields:
+      removed && added && fields && fieldsOf(removed, added, { isTraced, origin: fields.origin }),
   };
 }
 

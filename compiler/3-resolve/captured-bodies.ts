@@ -11,7 +11,11 @@ export function capturedBodiesOf(
 ): CapturedBodies | undefined {
   const places = [
     { origin: log?.filterOrigin, values: [log?.filter ?? []].flat() },
-    { origin: log?.fields?.origin, values: (log?.fields?.added ?? []).map(({ value }) => value) },
+    { origin: log?.records?.filter?.origin, values: [log?.records?.filter ?? []].flat() },
+    ...[log?.fields, log?.records?.fields].map((fields) => ({
+      origin: fields?.origin,
+      values: (fields?.added ?? []).map(({ value }) => value),
+    })),
     {
       origin: tracing?.attributes?.origin,
       values: (tracing?.attributes?.added ?? []).map(({ value }) => value),

@@ -7,6 +7,8 @@ import type { CollectorConfig } from "./collector.ts";
 export interface AccessLogConfig {
   /** Collector that receives a record of each line; `undefined` if there is none. */
   readonly collector: CollectorConfig | undefined;
+  /** Settings of the collector's records that differ from those of lines. */
+  readonly records?: RecordsConfig;
   /** Requests that are logged; `undefined` for all. */
   readonly filter: ExpressionConfig | undefined;
   /** Fields that are removed from lines. */
@@ -14,6 +16,14 @@ export interface AccessLogConfig {
   /** Fields that are added or replace standard ones. */
   readonly add: readonly (NamedField & ExpressionConfig)[];
   readonly origin: Origin;
+}
+
+/** Exported requests and fields of records. */
+export interface RecordsConfig {
+  /** Requests that are exported; `undefined` for those that are logged. */
+  readonly filter: ExpressionConfig | undefined;
+  /** Fields instead of those of lines; `undefined` for the same fields. */
+  readonly fields: Pick<AccessLogConfig, "remove" | "add" | "origin"> | undefined;
 }
 
 /** A field of a line and the place where the configuration names it. */

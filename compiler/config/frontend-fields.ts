@@ -119,6 +119,17 @@ export const cipherSuites = bothForms(
 /** Description of the condition of the access log. */
 export const LOG_FILTER = "CEL expression that selects the requests that are logged.";
 
+/** Description of the server of the access log's records. */
+export const RECORD_SERVER = "OTLP server that receives a record of each request.";
+
+/** Description of the condition of the access log's records. */
+export const RECORD_FILTER =
+  "CEL expression that selects the requests of which a record is exported, whether they are logged or not. By default, those that are logged.";
+
+/** Description of the fields of records. */
+export const RECORD_FIELDS =
+  "Changes to the default fields of records, instead of those of lines. By default, records have the fields of lines.";
+
 /** Description of the filter of spans. */
 export const SPAN_FILTER =
   "CEL expression that selects the requests whose spans are exported, with those of their calls. It is evaluated at the end of a request and can read the response.";

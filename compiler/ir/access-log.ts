@@ -12,6 +12,16 @@ export interface AccessLogNode {
   readonly filterOrigin: Origin;
   /** `undefined` for the default fields. */
   readonly fields: LogFieldsNode | undefined;
+  /** Settings of records that differ from those of lines; absent if there are none. */
+  readonly records?: LogRecordsNode;
+}
+
+/** Exported requests and fields of records. */
+export interface LogRecordsNode {
+  /** Requests that are exported; `undefined` for those that are logged. */
+  readonly filter: (CompiledExpression & { readonly origin: Origin }) | undefined;
+  /** `undefined` for the fields of lines. */
+  readonly fields: LogFieldsNode | undefined;
 }
 
 /** Fields of access lines. */

@@ -4,6 +4,7 @@ import type {
   LineField,
   LogFieldsNode,
 } from "../../compiler/ir/access-log.ts";
+import type { CompiledExpression } from "../../compiler/model/expressions.ts";
 import { code, comment, join, literal } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
 import type { Code, Hole } from "../code/hole.ts";
@@ -27,7 +28,7 @@ export interface AccessLogContext {
 
 /** Writes `access-log.ts`: which requests are logged, and with which fields. */
 export function accessLogModule(
-  { collector, filter, filterOrigin, fields }: AccessLogNode,
+  { collector, filter, filterOrigin, fields, records }: AccessLogNode,
   { inputs, trace }: AccessLogContext,
 ): PrintedModule {
   const expressions = new Expressions();
@@ -40,23 +41,17 @@ export function accessLogModule(
     `);
   }
   if (filter !== undefined) {
-    const { source, variables, code: test } = filter;
-    const usesStatus = variables.includes("response");
-    const usesRequest = usesStatus || variables.length > 0;
-    const parameters = [
-      ...(usesRequest ? [code`request: ${EXCHANGE}`] : []),
-      ...(usesStatus ? [STATUS] : []),
-    ];
-    declarations.push(code`
-      ${trace(filterOrigin)}
-      export function isLogged(${join(parameters, ", ")}): boolean {
-        ${logVariables(variables)}
-        ${comment(source)}
-        ${returned(expressions.use(test))}
-      }
-    `);
+    const place = trace(filterOrigin);
+    declarations.push(filterFunction("isLogged", filter, place, expressions));
   }
-  if (fields !== undefined) declarations.push(...fieldsFunction(fields, trace, expressions));
+  if (fields !== undefined)
+    declarations.push(...fieldsFunction(OF_LINES, fields, trace, expressions));
+  if (records?.filter !== undefined) {
+    const place = trace(records.filter.origin);
+    declarations.push(filterFunction("isExported", records.filter, place, expressions));
+  }
+  if (records?.fields !== undefined)
+    declarations.push(...fieldsFunction(OF_RECORDS, records.fields, trace, expressions));
   return printModule({
     path: ACCESS_LOG_PATH.slice("./".length),
     header: [
@@ -69,7 +64,19 @@ export function accessLogModule(
 }
 
 /** Names that the module declares itself; imports of expressions must not use them. */
-const DECLARED: readonly string[] = ["isLogged", "logFields", "logCollector", ...LOG_NAMES];
+const DECLARED: readonly string[] = [
+  ...["isLogged", "logFields", "logCollector", "isExported", "recordFields"],
+  ...LOG_NAMES,
+];
+
+/** Names of a function of fields, and of the set of fields that it leaves out. */
+interface FieldsNames {
+  readonly own: string;
+  readonly excluded: string;
+}
+
+const OF_LINES: FieldsNames = { own: "logFields", excluded: "excludedFields" };
+const OF_RECORDS: FieldsNames = { own: "recordFields", excluded: "excludedRecordFields" };
 
 const EXTRA = "gwc/runtime/telemetry/logs/access-log";
 const EXCHANGE = importedType("gwc/runtime/http/exchange", "Exchange");
@@ -96,7 +103,30 @@ const DEFAULT: Readonly<Record<LineField, Code>> = {
 /** Fields about the end of a request; they follow those that its policies and backend noted. */
 const LAST: readonly LineField[] = ["reason", "duration"];
 
+function filterFunction(
+  own: string,
+  { source, variables, code: test }: CompiledExpression,
+  place: Hole,
+  expressions: Expressions,
+): Code {
+  const usesStatus = variables.includes("response");
+  const usesRequest = usesStatus || variables.length > 0;
+  const parameters = [
+    ...(usesRequest ? [code`request: ${EXCHANGE}`] : []),
+    ...(usesStatus ? [STATUS] : []),
+  ];
+  return code`
+    ${place}
+    export function ${name(own)}(${join(parameters, ", ")}): boolean {
+      ${logVariables(variables)}
+      ${comment(source)}
+      ${returned(expressions.use(test))}
+    }
+  `;
+}
+
 function fieldsFunction(
+  { own, excluded }: FieldsNames,
   { defaults, without, added, origin }: LogFieldsNode,
   trace: Trace,
   expressions: Expressions,
@@ -113,18 +143,18 @@ function fieldsFunction(
     ...(hasStatus ? [code`${STATUS},`] : []),
     ...(hasDuration ? [code`duration: number,`] : []),
   ];
-  const excludedFields = code`const excludedFields: ReadonlySet<string> = new Set(${literal(without)});`;
+  const excludedFields = code`const ${name(excluded)}: ReadonlySet<string> = new Set(${literal(without)});`;
   return [
     ...(without.length === 0 ? [] : [excludedFields]),
     code`
       ${trace(origin)}
-      export function logFields(
+      export function ${name(own)}(
         ${parameters}
       ): void {
         const { record } = request;
         ${logVariables(variables)}
         ${first.map((field) => DEFAULT[field])}
-        ${others(without)}
+        ${others(without, excluded)}
         ${added.map((field) => addedField(field, expressions))}
         ${last.map((field) => DEFAULT[field])}
       }
@@ -132,10 +162,10 @@ function fieldsFunction(
   ];
 }
 
-function others(without: readonly string[]): Code {
+function others(without: readonly string[], excluded: string): Code {
   return without.length === 0
     ? code`${imported(EXTRA, "logExtraFields")}(line, record);`
-    : code`${imported(EXTRA, "logExtraFieldsExcept")}(line, record, excludedFields);`;
+    : code`${imported(EXTRA, "logExtraFieldsExcept")}(line, record, ${name(excluded)});`;
 }
 
 function addedField({ name: label, value }: AddedField, expressions: Expressions): Code {

@@ -1,3 +1,4 @@
+import type { AccessLogNode } from "../../compiler/ir/access-log.ts";
 import type { BackendKind, BackendNode } from "../../compiler/ir/backends.ts";
 import type { MeshNode } from "../../compiler/ir/mesh.ts";
 import type { BindNode, ListenerNode, Program } from "../../compiler/ir/program.ts";
@@ -201,13 +202,19 @@ function accessLogValue({ process, accessLog }: Program): Printable {
     format: process.logFormat,
     filter: accessLog?.filter && from("isLogged"),
     fields: accessLog?.fields && from("logFields"),
-    export: accessLog?.collector && otlpAccessLogCode(),
+    export: accessLog?.collector && otlpAccessLogCode(accessLog),
   };
 }
 
-function otlpAccessLogCode(): Code {
+function otlpAccessLogCode({ records }: AccessLogNode): Code {
   const open = imported("gwc/runtime/telemetry/otlp/otlp-access-log", "otlpAccessLog");
-  return code`${open}(${imported(ACCESS_LOG_PATH, "logCollector")})`;
+  const collector = imported(ACCESS_LOG_PATH, "logCollector");
+  if (records === undefined) return code`${open}(${collector})`;
+  const settings = {
+    filter: records.filter && imported(ACCESS_LOG_PATH, "isExported"),
+    fields: records.fields && imported(ACCESS_LOG_PATH, "recordFields"),
+  };
+  return code`${open}(${collector}, ${literal(settings)})`;
 }
 
 const PORTS = "gwc/runtime/gateway/tcp-port";

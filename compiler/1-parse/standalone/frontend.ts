@@ -9,6 +9,9 @@ import {
   LABEL_NAME,
   LOG_FILTER,
   METRIC_LABELS,
+  RECORD_FIELDS,
+  RECORD_FILTER,
+  RECORD_SERVER,
 } from "../../config/frontend-fields.ts";
 import { proxyProtocolSchemas } from "../../config/proxy-protocol.ts";
 import { connectionRulesSchema } from "../../policies/connection-rules.ts";
@@ -178,12 +181,16 @@ function accessLogSchema() {
       otlp: object(
         {
           ...collectorFields("/v1/logs"),
-          fields: unsupported("separate fields for records"),
+          filter: expression(RECORD_FILTER),
+          fields: object(logFieldsSchema(), {
+            atLeastOneOf: ["remove", "add"],
+            description: RECORD_FIELDS,
+          }),
         },
         {
           exactlyOneOf: COLLECTORS,
           checks: [pathCheck("protocol")],
-          description: "OTLP server that receives a record of each line, with the same fields.",
+          description: RECORD_SERVER,
         },
       ),
     },

@@ -27,17 +27,34 @@ export function readAccessLogs(
 
 function readFrontendLog(value: FileAccessLog, origin: Origin): AccessLogConfig {
   const { otlp } = value;
-  const collector = otlp && readCollector(otlp, LOGS_PATH, childOf(origin, "otlp"));
-  return { ...readFields(value, origin), collector };
+  const read = readFields(value, origin);
+  if (otlp === undefined) return read;
+  const at = childOf(origin, "otlp");
+  const { fields } = otlp;
+  return {
+    ...read,
+    collector: readCollector(otlp, LOGS_PATH, at),
+    records: {
+      filter: readFilter(otlp.filter, at),
+      fields: fields && readFields(fields, childOf(at, "fields")),
+    },
+  };
 }
 
 /** Default path of log records. */
 const LOGS_PATH = "/v1/logs";
 
-function readFields({ filter, remove, add }: FileAccessLog, origin: Origin): AccessLogConfig {
+function readFilter(text: string | undefined, origin: Origin): AccessLogConfig["filter"] {
+  return text === undefined ? undefined : { text, origin: childOf(origin, "filter") };
+}
+
+function readFields(
+  { filter, remove, add }: Pick<FileAccessLog, "filter" | "remove" | "add">,
+  origin: Origin,
+): AccessLogConfig {
   return {
     collector: undefined,
-    filter: filter === undefined ? undefined : { text: filter, origin: childOf(origin, "filter") },
+    filter: readFilter(filter, origin),
     remove: names(remove, childOf(origin, "remove")),
     add: Object.entries(add ?? {}).map(([name, text]) => ({
       name,
@@ -52,27 +69,42 @@ function readFields({ filter, remove, add }: FileAccessLog, origin: Origin): Acc
 function readLogging({ filter, fields }: LoggingValue, origin: Origin): AccessLogConfig {
   return {
     ...readFields(fields ?? {}, childOf(origin, "fields")),
-    filter: filter === undefined ? undefined : { text: filter, origin: childOf(origin, "filter") },
+    filter: readFilter(filter, origin),
   };
 }
 
 /** Reads the access log of a GatewayPolicy; `server` is that of `otlp`. */
 export function readKubernetesAccessLog(
-  { filter, otlp, attributes: { remove, add } = {} }: KubernetesAccessLog,
+  { filter, otlp = {}, attributes = {} }: KubernetesAccessLog,
   server: DestinationConfig | undefined,
   origin: Origin,
 ): AccessLogConfig {
+  const at = childOf(origin, "otlp");
+  return {
+    collector: server && readKubernetesCollector(otlp, "GRPC", server, LOGS_PATH),
+    records: {
+      filter: readFilter(otlp.filter, at),
+      fields: otlp.attributes && readAttributes(otlp.attributes, at),
+    },
+    filter: readFilter(filter, origin),
+    ...readAttributes(attributes, origin),
+    origin,
+  };
+}
+
+function readAttributes(
+  { remove, add }: NonNullable<KubernetesAccessLog["attributes"]>,
+  origin: Origin,
+): Pick<AccessLogConfig, "remove" | "add" | "origin"> {
   const at = childOf(origin, "attributes");
   return {
-    collector: server && readKubernetesCollector(otlp ?? {}, "GRPC", server, LOGS_PATH),
-    filter: filter === undefined ? undefined : { text: filter, origin: childOf(origin, "filter") },
     remove: names(remove, childOf(at, "remove")),
     add: (add ?? []).map(({ name, expression: text }, index) => ({
       name,
       text,
       origin: childOf(at, "add", index, "expression"),
     })),
-    origin,
+    origin: at,
   };
 }
 

@@ -11,7 +11,7 @@ export interface AccessLogSettings {
   readonly filter?: LogFilter;
   /** Writes the fields of a line; absent for the default fields. */
   readonly fields?: LogFields;
-  /** Exports a record of each line; absent if lines are not exported. */
+  /** Exports records of requests; absent if none are exported. */
   readonly export?: LogExport;
 }
 
@@ -20,12 +20,13 @@ export interface LogExport {
   open(context: TelemetryContext): LogRecorder;
 }
 
-/** Records a logged request with the function that writes its fields. */
+/** Records a request; `fields` writes the fields of its line, whether it is logged or not. */
 export type LogRecorder = (
   exchange: Exchange,
   status: number | undefined,
   duration: number,
   fields: LogFields,
+  isLogged: boolean,
 ) => void;
 
 /** Decides whether a request is logged. */
@@ -61,12 +62,14 @@ export class AccessLog {
 
   /** `status` is `undefined` if the client disconnected before the response; `duration` is in milliseconds. */
   request(exchange: Exchange, status: number | undefined, duration: number): void {
-    if (this.#filter?.(exchange, status) === false) return;
-    const line = this.#line;
-    line.begin();
-    this.#fields(line, exchange, status, duration);
-    this.#writer.add(line.end());
-    this.#record?.(exchange, status, duration, this.#fields);
+    const isLogged = this.#filter?.(exchange, status) !== false;
+    if (isLogged) {
+      const line = this.#line;
+      line.begin();
+      this.#fields(line, exchange, status, duration);
+      this.#writer.add(line.end());
+    }
+    this.#record?.(exchange, status, duration, this.#fields, isLogged);
   }
 }
 

@@ -12,6 +12,9 @@ import {
   LABEL_NAME,
   LOG_FILTER,
   METRIC_LABELS,
+  RECORD_FIELDS,
+  RECORD_FILTER,
+  RECORD_SERVER,
   SAMPLINGS,
   SPAN_FILTER,
   TRACES,
@@ -60,17 +63,19 @@ const attribute = object(
   { required: ["name", "expression"] },
 );
 
-const attributes = object(
-  {
-    remove: list(tinyText("Name of a field."), {
-      minItems: 1,
-      maxItems: 32,
-      description: "Fields to remove.",
-    }),
-    add: list(attribute, { minItems: 1, description: "Fields to add or replace." }),
-  },
-  { atLeastOneOf: ["remove", "add"], description: "Attributes of each request." },
-);
+const attributesOf = (description: string) =>
+  object(
+    {
+      remove: list(tinyText("Name of a field."), {
+        minItems: 1,
+        maxItems: 32,
+        description: "Fields to remove.",
+      }),
+      add: list(attribute, { minItems: 1, description: "Fields to add or replace." }),
+    },
+    { atLeastOneOf: ["remove", "add"], description },
+  );
+const attributes = attributesOf("Attributes of each request.");
 
 const collectorPath = (defaultPath: string) =>
   text(`Path of the server for OTLP over HTTP; ${defaultPath} by default.`, {
@@ -107,14 +112,16 @@ const tracing = object(
 
 const otlp = object(
   {
-    ...serverReferenceFields("OTLP server that receives a record of each line."),
+    ...serverReferenceFields(RECORD_SERVER),
+    filter: expression(RECORD_FILTER),
+    attributes: attributesOf(RECORD_FIELDS),
     protocol: choice("Protocol of the server.", ["HTTP", "GRPC"], { default: "GRPC" }),
     path: collectorPath("/v1/logs"),
   },
   {
     exactlyOneOf: [...SERVER_REFERENCES],
     checks: [pathOverHttp("GRPC")],
-    description: "Records of access lines, and their collector.",
+    description: "Records of requests, and their collector.",
   },
 );
 
