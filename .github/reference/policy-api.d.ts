@@ -105,6 +105,7 @@ export interface PolicyResponse {
 export interface PolicyDefinition<Options extends PolicyOptions, Provides extends ProvidedTypes> {
     readonly options?: Options;
     readonly provides?: Provides;
+    readonly identity?: true;
     request?(request: PolicyRequest, options: OptionValues<NoInfer<Options>>): Eventually<ProvidedValues<NoInfer<Provides>> | PolicyRefusal | Nothing>;
     response?(response: PolicyResponse, options: OptionValues<NoInfer<Options>>): void;
     toolCall?(call: PolicyToolCall, options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<PolicyRefusal | Nothing>;

@@ -38,6 +38,8 @@ export type AccessCheck =
       readonly decidesWho: boolean;
       /** Set if requests continue when it fails, without a server whose failure explains that. */
       readonly passesOnFailure?: boolean;
+      /** Whether it establishes who the caller is. */
+      readonly isIdentity?: boolean;
       /**
        * Headers that it decides by, if those and the rest of the head are known; `undefined` if they do not determine
        * the decision.

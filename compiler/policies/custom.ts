@@ -26,7 +26,7 @@ interface CustomEntryConfig {
 }
 
 /** A custom policy, read and resolved. */
-interface CustomEntry extends Pick<PolicyDeclaration, "hooks" | "provides"> {
+interface CustomEntry extends Pick<PolicyDeclaration, "hooks" | "provides" | "isIdentity"> {
   /** Name in logs, metrics and reviews: that of its file. */
   readonly name: string;
   readonly options: ResolvedOptions;
@@ -115,19 +115,7 @@ export const customPolicies: Policy<"custom", CustomConfig, CustomNode, Infer<ty
   access: {
     direction: "closes",
     restrictsAccess: true,
-    checks: ({ entries }) =>
-      entries.flatMap(({ name, hooks, passesOnFailure }) =>
-        HOOKS.every((hook) => OF_RESPONSES.has(hook) || hooks[hook] === undefined)
-          ? []
-          : [
-              {
-                kind: "outside",
-                what: `runs the custom policy ${name}`,
-                decidesWho: true,
-                passesOnFailure,
-              },
-            ],
-      ),
+    checks: ({ entries }) => entries.flatMap((entry) => checkOf(entry) ?? []),
     compare: comparison(),
   },
   lowering: {
@@ -143,6 +131,13 @@ export const customPolicies: Policy<"custom", CustomConfig, CustomNode, Infer<ty
     },
   },
 };
+
+/** Returns the decision of a policy on requests; `undefined` if it makes none. */
+function checkOf({ name, hooks, isIdentity, passesOnFailure }: CustomEntry) {
+  if (DECIDING_HOOKS.every((hook) => hooks[hook] === undefined)) return undefined;
+  const what = `${isIdentity ? "authenticates callers with" : "runs"} the custom policy ${name}`;
+  return { kind: "outside", what, decidesWho: true, passesOnFailure, isIdentity } as const;
+}
 
 function lowerEntry(
   { use, with: options = {}, allow = [], timeout, failureMode: mode }: Infer<typeof entrySchema>,
@@ -162,8 +157,13 @@ function resolveEntry(
   const read = readPolicyModule(use, childOf(origin, "use"), allow, context);
   if (read === undefined) return undefined;
   const { declaration, sources } = read;
-  const { hooks, provides } = declaration;
+  const { hooks, provides, isIdentity } = declaration;
   if (!hasMessages(hooks, use, origin, context)) return undefined;
+  if (isIdentity && passesOnFailure) {
+    const message = `"failureMode: failOpen" would admit callers whom ${use} does not know`;
+    context.diagnostics.report("policy-module", childOf(origin, "failureMode"), { message });
+    return undefined;
+  }
   const isAsync = HOOKS.some((hook) => hooks[hook]?.isAsync === true);
   if (timeout !== undefined && !isAsync) {
     const params = { field: '"timeout"', actsOn: "async hooks" };
@@ -176,7 +176,7 @@ function resolveEntry(
     name: use.replace(/^.*\//, "").replace(/\.ts$/, ""),
     options: resolved,
     deadline: timeout ?? DEADLINE,
-    ...{ allow, passesOnFailure, sources, hooks, provides, origin },
+    ...{ allow, passesOnFailure, sources, hooks, provides, isIdentity, origin },
   };
 }
 
@@ -185,8 +185,8 @@ const TOOL_HOOKS = ["toolCall", "toolResult", "toolList"] as const;
 const TEXT_HOOKS = ["prompt", "completion"] as const;
 const BODY_HOOKS = ["requestBody", "responseBody", "responseStream"] as const;
 
-/** Hooks that do not decide on requests. */
-const OF_RESPONSES: ReadonlySet<string> = new Set(["response", "responseStream"]);
+/** Hooks that can refuse a request before a backend gets it. */
+const DECIDING_HOOKS = ["request", "requestBody", "toolCall", "prompt"] as const;
 
 /** Reports hooks about messages that the route does not have; their results would be dropped. */
 function hasMessages(

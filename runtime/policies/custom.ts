@@ -1,7 +1,7 @@
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { fieldLines } from "../http/http1/fields.ts";
 import { refuse } from "../http/refuse.ts";
-import type { ValueType } from "../policy/policy.ts";
+import type { ProvidedTypes, ValueType } from "../policy/policy.ts";
 import {
   type CustomPolicy,
   countCall,
@@ -55,9 +55,25 @@ export async function withinDeadline<Result>(
   call: () => Result | Promise<Result>,
 ): Promise<Result> {
   const began = performance.now();
-  const pending = call();
-  noteDuration(exchange, name, hook, began);
-  if (!(pending instanceof Promise)) return pending;
+  const span = exchange.trace?.beginCall(`custom ${name} ${hook}`);
+  try {
+    const pending = call();
+    noteDuration(exchange, name, hook, began);
+    const result = pending instanceof Promise ? await inTime(pending, deadline, view) : pending;
+    span?.end();
+    return result;
+  } catch (error) {
+    span?.end(error instanceof DeadlineExceeded ? "timeout" : "failed");
+    throw error;
+  }
+}
+
+/** Waits for a promise, at most for so many milliseconds; then aborts what waits for the request's signal. */
+async function inTime<Result>(
+  pending: Promise<Result>,
+  deadline: number,
+  view: RequestView,
+): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     reject(new DeadlineExceeded(`took longer than ${deadline} ms`));
@@ -77,7 +93,7 @@ function settle(
   hook: HookName,
   result: unknown,
 ): boolean {
-  if (result === undefined) {
+  if (result === undefined && policy.definition.identity !== true) {
     countCall(exchange, policy, hook, "ok");
     return true;
   }
@@ -103,7 +119,11 @@ export function refuseAs(
 }
 
 /** Makes values readable as `custom.NAME`. */
-function addProvided(exchange: Exchange, { provides }: CustomPolicy, values: unknown): void {
+function addProvided(
+  exchange: Exchange,
+  { provides, definition }: CustomPolicy,
+  values: unknown,
+): void {
   if (values instanceof Promise) {
     values.catch(() => {});
     throw new TypeError("a hook that returns a promise must be declared async");
@@ -121,7 +141,14 @@ function addProvided(exchange: Exchange, { provides }: CustomPolicy, values: unk
     if (!isOfType(value, type)) throw new TypeError(`"${name}" is not of the type "${type}"`);
     provided[name] = value;
   }
+  const missing = definition.identity === true && absentOf(provides, values);
+  if (missing) throw new TypeError(`an identity without "${missing}"`);
   exchange.attributes.custom = provided;
+}
+
+/** Returns the name of a declared value that is absent. */
+function absentOf(provides: ProvidedTypes, values: object): string | undefined {
+  return Object.keys(provides).find((name) => Reflect.get(values, name) === undefined);
 }
 
 function isOfType(value: unknown, type: ValueType): boolean {

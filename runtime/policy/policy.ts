@@ -183,6 +183,19 @@ export interface PolicyDefinition<Options extends PolicyOptions, Provides extend
   /** Declares the values that `request` returns. */
   readonly provides?: Provides;
   /**
+   * Set if `request` authenticates the caller: it must return all provided values, or a refusal. Otherwise the request is
+   * refused with 500, and `failOpen` is not permitted.
+   *
+   * @example
+   * identity: true,
+   * provides: { device: "string" },
+   * async request(request, { key }) {
+   *   const device = await verified(request.headers.get("x-device"), key);
+   *   return device === undefined ? request.refuse(401, "unknown device") : { device };
+   * }
+   */
+  readonly identity?: true;
+  /**
    * Runs before the request reaches a backend. Returns nothing to continue, values that it provides, or a refusal.
    *
    * @example

@@ -94,7 +94,9 @@ function auditBind({ port, address, tls, listeners, origin }: BindNode, diagnost
     listener.routes.some((route) =>
       policiesMet(listener, route)
         .flatMap(accessOf)
-        .some(({ kind }) => kind === "identity"),
+        .some(
+          (check) => check.kind === "identity" || (check.kind === "outside" && check.isIdentity),
+        ),
     ),
   );
   if (asks) diagnostics.report("credentials-in-clear", keyPlace(origin), { port });

@@ -28,6 +28,8 @@ export interface PolicyDeclaration {
   readonly options: Json;
   /** Types of provided values, as written; `{}` without any. */
   readonly provides: Json;
+  /** Whether its `request` hook authenticates callers. */
+  readonly isIdentity: boolean;
   /** Its hooks, and whether each is declared `async`. */
   readonly hooks: Readonly<Partial<Record<HookKind, { readonly isAsync: boolean }>>>;
 }
@@ -60,10 +62,11 @@ export function declarationOf(
       source,
     );
   let [options, provides]: Json[] = [{}, {}];
+  let isIdentity = false;
   const hooks: Partial<Record<HookKind, { isAsync: boolean }>> = {};
   for (const property of argument.properties) {
     const name = property.name && propertyText(property.name, typescript);
-    if (name === "options" || name === "provides") {
+    if (name === "options" || name === "provides" || name === "identity") {
       const value = typescript.isPropertyAssignment(property)
         ? literalValue(property.initializer, typescript)
         : undefined;
@@ -74,7 +77,8 @@ export function declarationOf(
           source,
         );
       if (name === "options") options = value;
-      else provides = value;
+      else if (name === "provides") provides = value;
+      else isIdentity = value === true;
       continue;
     }
     const hook = HOOKS.find((each) => each === name);
@@ -88,8 +92,15 @@ export function declarationOf(
   }
   if (Object.keys(hooks).length === 0)
     return mistake(`the policy has no hook: ${HOOKS.join(", ")}`, argument, source);
+  if (isIdentity && (hooks.request === undefined || Object.keys(provides ?? {}).length === 0))
+    return mistake(
+      'a policy with "identity" needs "provides" and a "request" hook: they say who the caller is',
+      argument,
+      source,
+    );
   return {
     summary: summaryOf(statement, typescript),
+    isIdentity,
     options: options ?? {},
     provides: provides ?? {},
     hooks,
