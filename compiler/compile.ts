@@ -46,9 +46,14 @@ export interface CheckOptions extends LowerOptions {
 
 /** Cached results of a check for the next check of a similar input. */
 export class CachedCheck {
-  readonly input = new CachedInput();
+  readonly input: CachedInput;
   readonly manifests = new CachedManifests();
   readonly resolutions = new CachedResolutions();
+
+  /** Creates an empty cache, which holds YAML nodes only for `input` with nodes. */
+  constructor(input = new CachedInput()) {
+    this.input = input;
+  }
 }
 
 /** Parses, lowers and resolves. `gwc check`, `build` and `run` all use this function, so that they agree. */

@@ -43,7 +43,7 @@ export function realHost(environment: NodeJS.ProcessEnv): Host {
     filesIn(folder) {
       if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
       return readdirSync(folder, { recursive: true, encoding: "utf8" })
-        .filter((name) => CONFIGURATION.test(name) && !name.split(path.sep).some(isForOthers))
+        .filter(isConfiguration)
         .map((name) => path.join(folder, name))
         .filter((file) => statSync(file).isFile())
         .toSorted();
@@ -57,9 +57,40 @@ export function realHost(environment: NodeJS.ProcessEnv): Host {
   };
 }
 
+/** Whether a file, by its name relative to a folder, is part of the input if the folder is. */
+function isConfiguration(name: string): boolean {
+  return CONFIGURATION.test(name) && !name.split(path.sep).some(isForOthers);
+}
+
 /** Whether a folder or file never contains configuration: installed packages, and names that begin with a dot. */
 function isForOthers(name: string): boolean {
   return name === "node_modules" || name.startsWith(".");
+}
+
+/**
+ * Returns the same host with these texts in place of files, by absolute path. Folders also contain those that do not
+ * exist as files.
+ */
+export function overlaidHost(
+  host: Host,
+  texts: Pick<ReadonlyMap<string, string>, "get" | "keys">,
+): Host {
+  return {
+    ...host,
+    readText(file) {
+      const text = texts.get(path.resolve(file));
+      return text === undefined ? host.readText(file) : { kind: "text", text };
+    },
+    filesIn(folder) {
+      const found = host.filesIn(folder);
+      if (found === undefined) return undefined;
+      const inside = [...texts.keys()]
+        .map((file) => path.relative(path.resolve(folder), file))
+        .filter((name) => !path.isAbsolute(name) && isConfiguration(name))
+        .map((name) => path.join(folder, name));
+      return [...new Set([...found, ...inside])].toSorted();
+    },
+  };
 }
 
 /** Returns a host with files and variables in memory, so that every phase runs without a disk. */

@@ -32,6 +32,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "status",
     "inspect",
     "import",
+    "editor",
     "run",
     "agent",
     "controller",
@@ -120,7 +121,7 @@ describe("who may import whom", () => {
       /^(node:|@bufbuild\/protobuf(\/|$)|jose$|minisearch$|re2js$|bcryptjs$|apache-md5$|unix-crypt-td-js$)/,
     templates: /^$/,
     compiler:
-      /^(node:|yaml$|ajv$|ajv-formats$|@marcbachmann\/cel-js$|ts-morph$|esbuild$|re2js$|undici$)/,
+      /^(node:|yaml$|ajv$|ajv-formats$|@marcbachmann\/cel-js$|ts-morph$|esbuild$|re2js$|undici$|vscode-languageserver(\/node|-textdocument)?$)/,
     out: /^$/,
   };
   const values: Readonly<Record<string, readonly string[]>> = {

@@ -33,8 +33,11 @@ export function isTestFile(file: string): boolean {
   return /\.test\.ya?ml$/.test(file);
 }
 
+/** Names of standalone files: the first one that exists in a folder is used by default. */
+export const DEFAULT_FILES: readonly string[] = ["gateway.yaml", "gateway.yml", "gateway.json"];
+
 /** Whether a file of a folder is a tool lock, by its name. */
-function isLock(file: string): boolean {
+export function isLock(file: string): boolean {
   return /\.lock\.ya?ml$/.test(file);
 }
 

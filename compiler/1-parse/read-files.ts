@@ -27,8 +27,14 @@ export type DocumentForm = "empty" | "schema" | "manifest" | "standalone" | "oth
 
 /** Cached results of reading an input: unchanged files are neither read nor validated again. */
 export class CachedInput {
+  /** Whether YAML nodes are cached too, for a reader that locates places after every change. */
+  readonly hasNodes: boolean;
   readonly files = new CachedResults<ReadFile>();
   readonly manifests = new CachedByObject<ReadDocument, ReadManifests>();
+
+  constructor({ hasNodes = false }: { readonly hasNodes?: boolean } = {}) {
+    this.hasNodes = hasNodes;
+  }
 }
 
 /** Reads files and reports those that cannot be read. `cached` holds the results of unchanged files. */
@@ -46,7 +52,9 @@ export function readFiles(
       const read = () =>
         text.isDamaged ? damaged(name, file, text.text) : readOne(name, file, text.text);
       const one =
-        cached?.files.of(`${name}\n${file}`, text.text, () => withoutNodes(read())) ?? read();
+        cached?.files.of(`${name}\n${file}`, text.text, () =>
+          cached.hasNodes ? withData(read()) : withoutNodes(read()),
+        ) ?? read();
       // A file of another tool is reported as such, rather than by its first YAML mistake.
       if (one.found.length > 0 && !reportOtherTool(one.source, diagnostics))
         for (const each of one.found) diagnostics.add(each);
@@ -94,6 +102,12 @@ function damaged(name: string, file: string, text: string): ReadFile {
   found.report("not-utf8", at, {});
   const source = { name, path: file, text, documents: [], data: [] };
   return { source, found: found.list, isBroken: true, forms: [], plain: () => [] };
+}
+
+/** Returns the file with its documents as the same objects each time, by which results are cached. */
+function withData({ source, ...file }: ReadFile): ReadFile {
+  const documents = file.isBroken ? [] : plainDocuments(source);
+  return { ...file, source, plain: () => documents };
 }
 
 /**

@@ -118,6 +118,13 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./init.ts")).init,
   },
   {
+    name: "lsp",
+    positionals: "",
+    summary: "serve an editor: diagnostics, completion, hover while you type",
+    printsFiles: true,
+    load: async () => (await import("./lsp.ts")).lsp,
+  },
+  {
     name: "completion",
     positionals: "SHELL",
     summary: "print a script that completes commands in bash, zsh or fish",

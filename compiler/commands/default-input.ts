@@ -1,8 +1,6 @@
+import { DEFAULT_FILES } from "../1-parse/input-files.ts";
 import type { Host } from "../host.ts";
 import type { CommandResult } from "./command.ts";
-
-/** Default files: the first one that exists is used. */
-const NAMES = ["gateway.yaml", "gateway.yml", "gateway.json"];
 
 /** Input files of a command: the given ones, else the default file of the working directory. */
 export type CommandInput =
@@ -17,10 +15,10 @@ export function commandInput(
   usage: string,
 ): CommandInput {
   if (given.length > 0) return { kind: "files", files: given };
-  const found = NAMES.find((name) => readText(name).kind === "text");
+  const found = DEFAULT_FILES.find((name) => readText(name).kind === "text");
   if (found !== undefined) return { kind: "files", files: [found] };
   const stderr =
-    `error: there is no ${NAMES[0]} in this folder\n` +
+    `error: there is no ${DEFAULT_FILES[0]} in this folder\n` +
     `hint: create one with \`gwc init\`, or name a file: \`${usage}\`\n`;
   return { kind: "none", result: { exitCode: 2, stderr } };
 }

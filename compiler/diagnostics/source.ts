@@ -8,6 +8,7 @@ import {
   isSeq,
   type Node,
   type Pair,
+  type Scalar,
 } from "yaml";
 import type { ConfigPath, Place } from "./diagnostic.ts";
 import { sourceOffset } from "./locate.ts";
@@ -103,13 +104,21 @@ function rangeOf(place: Place, file: SourceFile): readonly [number, number] {
   const found = findNode(document, place.path);
   const target = place.part === "key" && found.key !== undefined ? found.key : found.node;
   const range = target.range ?? [0, 0, 0];
-  if (place.within !== undefined && isScalar(target) && found.isWhole) {
-    const token = scalarToken(file.text, target);
-    if (token !== undefined) {
-      return [sourceOffset(token, place.within[0]), sourceOffset(token, place.within[1])];
-    }
-  }
+  if (place.within !== undefined && isScalar(target) && found.isWhole)
+    return scalarRange(file.text, target, place.within);
   return [range[0], Math.max(range[0], trimmedEnd(file.text, range[0], range[1]))];
+}
+
+/** Returns the range in a file of a range in the value of a scalar; that of the whole node if it has no source. */
+export function scalarRange(
+  text: string,
+  scalar: Scalar,
+  within: readonly [start: number, end: number],
+): readonly [start: number, end: number] {
+  const token = scalarToken(text, scalar);
+  if (token !== undefined) return [sourceOffset(token, within[0]), sourceOffset(token, within[1])];
+  const [start, end] = scalar.range ?? [0, 0, 0];
+  return [start, Math.max(start, trimmedEnd(text, start, end))];
 }
 
 interface FoundNode {

@@ -45,6 +45,17 @@ export const sectionName = text("The part's name.", {
   pattern: `^${DNS_NAME}$`,
 });
 
+/** `SectionName` of a part that references can name. */
+export const declaredSection = { ...sectionName, declares: "section" } as const;
+
+/** `SectionName` in a reference: a part of the resource that it names. */
+export const sectionReference = { ...sectionName, refersTo: ["section"] } as const;
+
+/** Returns the schema of the name in a reference to one of these kinds; the first is the default. */
+export function nameOf(...kinds: readonly string[]): typeof objectName {
+  return { ...objectName, refersTo: kinds };
+}
+
 /** Gateway API `PreciseHostname`: no wildcard. */
 export const preciseHostname = text("A hostname.", {
   maxLength: 253,
@@ -119,15 +130,15 @@ export const labelSelector = object(
 );
 
 /** corev1.LocalObjectReference: an object in the same namespace. */
-export function localObject(description: string) {
-  return object({ name: objectName }, { required: ["name"], description });
+export function localObject(kind: string, description: string) {
+  return object({ name: nameOf(kind) }, { required: ["name"], description });
 }
 
 /** An entry of a Secret in the same namespace, by default the one that is called `key`. */
 export function secretEntry(description: string, key: string) {
   return object(
     {
-      name: objectName,
+      name: nameOf("Secret"),
       key: text("The entry's name.", { maxLength: 253, default: key }),
     },
     { required: ["name"], description },
@@ -135,9 +146,9 @@ export function secretEntry(description: string, key: string) {
 }
 
 /** Gateway API `LocalObjectReference`, with an explicit kind. */
-export function localReference(description: string) {
+export function localReference(kind: string, description: string) {
   return object(
-    { group: groupName, kind: kindName, name: objectName },
+    { group: groupName, kind: kindName, name: nameOf(kind) },
     { required: ["group", "kind", "name"], description },
   );
 }
@@ -154,7 +165,7 @@ export type BackendReferenceValue = Infer<ReturnType<typeof backendReference>>;
 export const backendReferenceFields = {
   group: { ...groupName, default: "" },
   kind: { ...kindName, default: "Service" },
-  name: objectName,
+  name: nameOf("Service", "GatewayBackend", "InferencePool", "HTTPRoute"),
   namespace: namespaceName,
   port,
 };

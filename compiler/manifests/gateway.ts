@@ -12,17 +12,18 @@ import {
 } from "../schema/schema.ts";
 import {
   controllerName,
+  declaredSection,
   groupName,
   hostname,
   kindName,
   labelSelector,
   localReference,
+  nameOf,
   namespaceName,
-  objectName,
   port,
   preciseHostname,
   resource,
-  sectionName,
+  sectionReference,
 } from "./field-types.ts";
 
 /** Gateway API GatewayClass. */
@@ -31,7 +32,12 @@ export const gatewayClassSchema = resource(
     {
       controllerName,
       parametersRef: object(
-        { group: groupName, kind: kindName, name: objectName, namespace: namespaceName },
+        {
+          group: groupName,
+          kind: kindName,
+          name: nameOf("GatewayParameters"),
+          namespace: namespaceName,
+        },
         {
           required: ["group", "kind", "name"],
           description: "A GatewayParameters for all Gateways of the class.",
@@ -53,7 +59,7 @@ function objectReference(kind: "Secret" | "ConfigMap") {
     {
       group: { ...groupName, default: "" },
       kind: { ...kindName, default: kind },
-      name: objectName,
+      name: nameOf(kind),
       namespace: namespaceName,
     },
     { required: ["name"], description: `A ${kind}.` },
@@ -133,7 +139,7 @@ const tlsOptions = object(
 );
 
 const listenerFields = {
-  name: sectionName,
+  name: declaredSection,
   hostname,
   port,
   protocol,
@@ -197,7 +203,7 @@ const listeners = listOfParts(listener, {
 export const gatewaySchema = resource(
   object(
     {
-      gatewayClassName: objectName,
+      gatewayClassName: nameOf("GatewayClass"),
       listeners,
       addresses: list(
         object({
@@ -231,7 +237,7 @@ export const gatewaySchema = resource(
             maxProperties: 16,
             description: "Annotations of all generated resources.",
           }),
-          parametersRef: localReference("Reference to its parameters."),
+          parametersRef: localReference("GatewayParameters", "Reference to its parameters."),
         },
         { description: "Settings of the resources that run it in the cluster.", hasParts: true },
       ),
@@ -269,7 +275,12 @@ export const listenerSetSchema = resource(
   object(
     {
       parentRef: object(
-        { group: groupName, kind: kindName, name: objectName, namespace: namespaceName },
+        {
+          group: groupName,
+          kind: kindName,
+          name: nameOf("Gateway"),
+          namespace: namespaceName,
+        },
         { required: ["name"], description: "Gateway that the listeners are added to." },
       ),
       listeners,
@@ -307,7 +318,7 @@ const subjectAltName = object(
 /** Gateway API `BackendTLSPolicyValidation`. */
 export const backendValidation = object(
   {
-    caCertificateRefs: list(localReference("A CA bundle."), {
+    caCertificateRefs: list(localReference("ConfigMap", "A CA bundle."), {
       maxItems: 8,
       description: "ConfigMaps with trusted certificate authorities (`ca.crt`).",
     }),
@@ -331,7 +342,12 @@ export const backendTlsPolicySchema = resource(
     {
       targetRefs: list(
         object(
-          { group: groupName, kind: kindName, name: objectName, sectionName },
+          {
+            group: groupName,
+            kind: kindName,
+            name: nameOf("Service"),
+            sectionName: sectionReference,
+          },
           { required: ["group", "kind", "name"] },
         ),
         { minItems: 1, maxItems: 16, description: "Services that it applies to." },

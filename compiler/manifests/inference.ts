@@ -8,7 +8,7 @@ import {
   map,
   object,
 } from "../schema/schema.ts";
-import { groupName, kindName, objectName, port, resource } from "./field-types.ts";
+import { groupName, kindName, nameOf, port, resource } from "./field-types.ts";
 
 const labels = map(anyText({ maxLength: 63 }), {
   minProperties: 1,
@@ -19,7 +19,7 @@ const labels = map(anyText({ maxLength: 63 }), {
 const pickerFields = {
   group: { ...groupName, default: "" },
   kind: { ...kindName, default: "Service" },
-  name: objectName,
+  name: nameOf("Service"),
   failureMode: choice(
     "Handling of requests for which the picker selects no endpoint: 503, or any endpoint.",
     ["FailOpen", "FailClose"],

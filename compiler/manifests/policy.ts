@@ -7,13 +7,25 @@ import {
   type Schema,
   type ValueCheck,
 } from "../schema/schema.ts";
-import { groupName, kindName, objectName, resource, sectionName } from "./field-types.ts";
+import {
+  groupName,
+  kindName,
+  nameOf,
+  resource,
+  sectionName,
+  sectionReference,
+} from "./field-types.ts";
 
 /** Values of policy fields by name, validated by their schemas. */
 export type PolicyFields = Readonly<Record<string, unknown>>;
 
 const target = object(
-  { group: groupName, kind: kindName, name: objectName, sectionName },
+  {
+    group: groupName,
+    kind: kindName,
+    name: nameOf("Gateway", "HTTPRoute", "GatewayBackend", "Service"),
+    sectionName: sectionReference,
+  },
   { required: ["group", "kind", "name"] },
 );
 

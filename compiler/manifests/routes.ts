@@ -14,15 +14,16 @@ import {
 } from "../schema/schema.ts";
 import {
   backendReferenceFields,
+  declaredSection,
   groupName,
   headerName,
   hostname,
   kindName,
+  nameOf,
   namespaceName,
-  objectName,
   port,
   resource,
-  sectionName,
+  sectionReference,
 } from "./field-types.ts";
 import type { PolicyFields } from "./policy.ts";
 
@@ -30,9 +31,9 @@ const parentReference = object(
   {
     group: { ...groupName, default: "gateway.networking.k8s.io" },
     kind: { ...kindName, default: "Gateway" },
-    name: objectName,
+    name: nameOf("Gateway", "ListenerSet", "HTTPRoute"),
     namespace: namespaceName,
-    sectionName,
+    sectionName: sectionReference,
     port,
   },
   { required: ["name"], hasParts: true },
@@ -104,7 +105,7 @@ export function httpRouteSchema(filters: RouteFilters, ruleFields: Fields) {
 /** Returns the common rule fields of request routes. */
 function ruleFieldsOf({ ofRule, ofBackend }: RouteFilters) {
   return {
-    name: sectionName,
+    name: declaredSection,
     filters: ofRule,
     backendRefs: listOfParts(
       object(
@@ -285,7 +286,7 @@ function streamRouteSchema<const Of extends Fields>(fields: Of) {
         rules: listOfParts(
           object(
             {
-              name: sectionName,
+              name: declaredSection,
               backendRefs: listOfParts(streamBackend, {
                 minItems: 1,
                 maxItems: 16,

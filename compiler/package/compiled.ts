@@ -117,7 +117,7 @@ function licensesOf(modules: readonly string[]): string {
   return [...new Set(found)]
     .sort()
     .map((folder) => {
-      const [license = ""] = globSync(path.join(packageRoot, folder, "LICEN[CS]E*"));
+      const [license = ""] = globSync(path.join(packageRoot, folder, "{LICEN[CS]E,License}*"));
       return `${folder.replace(/^.*node_modules\//, "")}\n\n${readFileSync(license, "utf8").trim()}\n`;
     })
     .join("\n---\n\n");

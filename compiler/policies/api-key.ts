@@ -97,6 +97,7 @@ const kubernetesSchema = object(
     mode: credentialMode,
     location: credentialLocationSchema("Bearer"),
     secretRef: localObject(
+      "Secret",
       "A Secret whose entries are API keys: either the plain key or `{key or keyHash, metadata, allowedModels}` as JSON.",
     ),
     secretSelector: labelsSchema(

@@ -17,7 +17,7 @@ export interface Schema<Value = unknown> {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean | Schema;
   /** Pattern of the keys of a map. */
-  readonly propertyNames?: Pick<Schema, "pattern" | "form">;
+  readonly propertyNames?: Pick<Schema, "pattern" | "form" | "declares" | "refersTo">;
   readonly required?: readonly string[];
   readonly items?: Schema;
   readonly enum?: readonly (string | number)[];
@@ -52,6 +52,10 @@ export interface Schema<Value = unknown> {
   readonly hasParts?: boolean;
   /** Whether a mapping without content in YAML has the effect of its absence. */
   readonly mayBeEmpty?: boolean;
+  /** Kind of the names that its values declare, to which other fields refer. */
+  readonly declares?: NameKind;
+  /** Kinds of names that it refers to; the first one is the default where a `kind` next to it can choose. */
+  readonly refersTo?: readonly (NameKind | string)[];
   /** Name of the field that this one is an alias of. */
   readonly aliasOf?: string;
   /** Description of a feature of the specification that gwc does not support yet: using it is an error. */
@@ -105,6 +109,22 @@ export interface ValueCheck {
 
 /** The JSON types of a value. */
 export type SchemaType = "object" | "array" | "string" | "integer" | "number" | "boolean" | "null";
+
+/**
+ * Kinds of names in a file. `section` is a part of a manifest; names of manifests have the kind of the manifest.
+ */
+export type NameKind =
+  | "gateway"
+  | "listener"
+  | "route"
+  | "rule"
+  | "routeGroup"
+  | "backend"
+  | "service"
+  | "server"
+  | "model"
+  | "provider"
+  | "section";
 
 /** Names of the string formats that gwc checks. */
 export type FormatName =

@@ -21,7 +21,11 @@ export interface Situation {
 }
 
 /** The one that people install: it begins sooner than the sources do. */
-const executable = path.join(ownPackage(inject("sourceDigest")), "compiler", "gwc.mjs");
+export const executable: string = path.join(
+  ownPackage(inject("sourceDigest")),
+  "compiler",
+  "gwc.mjs",
+);
 
 /**
  * Runs a command in this process, because most of the time of a `gwc` process is loading the compiler. The command sees

@@ -16,6 +16,7 @@ const packages = {
   mkfifo: "coreutils",
   nginx: "nginx-light",
   npm: "npm",
+  nvim: "neovim",
   openssl: "openssl",
   promtool: "prometheus",
   ps: "procps",

@@ -15,9 +15,9 @@ export type AttachedPolicyValue = Infer<ReturnType<typeof attachedPolicySchema>>
 /** agentgateway's name of everything in a file. */
 export const DEFAULT_NAME = "default";
 
-function resourceName(what: string) {
+function resourceName(what: string, rest: { readonly refersTo?: readonly string[] } = {}) {
   return {
-    name: shortText(what),
+    name: shortText(what, rest),
     namespace: shortText("Namespace: everything in a file is in `default`."),
   };
 }
@@ -36,10 +36,12 @@ export function attachedPolicySchema() {
             {
               gatewayName: shortText(
                 "One of the file's `gateways`; `default`, as in agentgateway, for all ports of the file.",
+                { refersTo: ["gateway"] },
               ),
               gatewayNamespace: shortText("Its namespace: `default`."),
               listenerName: shortText(
                 "Only the listener with this name; all by default. That of a gateway is named `GATEWAY` or `GATEWAY/LISTENER`.",
+                { refersTo: ["gateway"] },
               ),
               port: integer("Only the listeners on this port.", 1, 65535),
             },
@@ -58,9 +60,10 @@ export function attachedPolicySchema() {
           ),
           route: object(
             {
-              ...resourceName("The route's name."),
+              ...resourceName("The route's name.", { refersTo: ["route"] }),
               ruleName: shortText(
                 "Only the routes with this `ruleName`; all with the name by default.",
+                { refersTo: ["rule"] },
               ),
               kind: unsupported("kinds of routes"),
             },

@@ -43,10 +43,11 @@ function backendFields() {
     ),
     policies: ownPoliciesSchema("backend"),
     service: serviceReferenceSchema(),
-    backend: shortText("Name of one of the file's `backends`."),
+    backend: shortText("Name of one of the file's `backends`.", { refersTo: ["backend"] }),
     internal: unsupported("internal backends"),
     routeGroup: shortText(
       "Name of one of the file's `routeGroups`, whose routes handle the requests of this route with its policies. It must be the only backend.",
+      { refersTo: ["routeGroup"] },
     ),
   };
 }
@@ -75,7 +76,7 @@ export function namedBackendSchema() {
   ];
   return object(
     {
-      name: shortText("Name that routes refer to."),
+      name: shortText("Name that routes refer to.", { declares: "backend" }),
       ...pick(backendFields(), [...kinds, "policies"]),
     },
     { required: ["name"], exactlyOneOf: kinds, hasParts: true },

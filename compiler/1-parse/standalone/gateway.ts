@@ -28,7 +28,7 @@ export const DEFAULT_GATEWAY = "default";
 export const OWN_PORT = "By default the gateway named `default`, or without one a port of its own.";
 
 /** Names of gateways cannot contain the separator of `NAME/LISTENER`. */
-const NAME_FORM = { pattern: "^[^/]+$", form: 'a name without "/"' };
+const NAME_FORM = { pattern: "^[^/]+$", form: 'a name without "/"' } as const;
 
 /** Type of a valid gateway. */
 export type GatewayValue = Infer<ReturnType<typeof gatewaySchema>>;
@@ -40,7 +40,7 @@ export type GatewayListenerValue = Infer<ReturnType<typeof gatewayListenerSchema
 export function gatewaysSchema() {
   return map(gatewaySchema(), {
     minProperties: 1,
-    propertyNames: NAME_FORM,
+    propertyNames: { ...NAME_FORM, declares: "gateway" },
     hasParts: true,
     description:
       "Ports by name. Routes, `llm` and `mcp` attach to them with their own `gateways`, or to the one named `default` without.",
@@ -73,7 +73,10 @@ function gatewaySchema() {
 function gatewayListenerSchema() {
   return object(
     {
-      name: shortText("Name that routes refer to with `GATEWAY/NAME`.", NAME_FORM),
+      name: shortText("Name that routes refer to with `GATEWAY/NAME`.", {
+        ...NAME_FORM,
+        declares: "listener",
+      }),
       hostname: hostnameSchema(),
       ...ownFields("listener"),
     },
@@ -110,6 +113,7 @@ export function gatewayRefsSchema(
   const name = shortText("A gateway, or one of its listeners: `NAME/LISTENER`.", {
     pattern: "^[^/]+(/[^/]+)?$",
     form: '"NAME" or "NAME/LISTENER"',
+    refersTo: ["gateway"],
   });
   return either(name, list(name, { minItems: 1, uniqueItems: true }), {
     description: `Gateways that serve ${what}, by name or as \`NAME/LISTENER\`. ${otherwise}`,

@@ -15,11 +15,14 @@ import { routeBackendSchema } from "./backend.ts";
 import { routePoliciesSchema } from "./policies.ts";
 
 /** Schema of the name of a route. */
-export const nameOfRoute = shortText("Name in logs, metrics and generated code.");
+export const nameOfRoute = shortText("Name in logs, metrics and generated code.", {
+  declares: "route",
+});
 
 /** Schema of the name of a rule of a route. */
 export const ruleNameOfRoute = shortText(
   "Name of this part of a route, if several entries have the same `name`: logs and metrics show `NAME/RULE`, and `policies` can target it.",
+  { declares: "rule" },
 );
 
 /** Type of a valid request route. */

@@ -12,6 +12,7 @@ export function declaredServiceSchema() {
     {
       name: shortText("Name that backends refer to, after the namespace.", {
         examples: ["my-model"],
+        declares: "service",
       }),
       namespace: shortText("Its namespace.", { default: "default" }),
       hostname: shortText(
@@ -41,6 +42,7 @@ export function serviceReferenceSchema() {
       name: shortText("`NAMESPACE/NAME` of one of the file's `services`.", {
         pattern: "^[^/]+/[^/]+$",
         form: "NAMESPACE/NAME",
+        refersTo: ["service"],
         examples: ["default/my-model"],
       }),
       port: integer("Port of the service.", 1, 65_535),

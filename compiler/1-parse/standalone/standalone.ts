@@ -29,7 +29,7 @@ export type RouteGroupValue = Infer<ReturnType<typeof routeGroupSchema>>;
 function routeGroupSchema() {
   return object(
     {
-      name: shortText("Name that routes refer to."),
+      name: shortText("Name that routes refer to.", { declares: "routeGroup" }),
       routes: listOfParts(routeSchema(), {
         minItems: 1,
         description: "Routes for the delegated requests.",

@@ -50,7 +50,7 @@ export function modelSchema() {
     {
       name: shortText(
         "Name that clients use, exact or with one `*` at its start or end. Entries with the same name share its requests.",
-        MODEL_PATTERN,
+        { ...MODEL_PATTERN, declares: "model" },
       ),
       id: shortText(
         "Name of this entry in logs, in metrics and in the header with the provider's name; `name` by default.",
@@ -59,7 +59,7 @@ export function modelSchema() {
         providerWord(PROVIDER_WORD),
         object(
           {
-            reference: shortText("Name of one of `llm.providers`."),
+            reference: shortText("Name of one of `llm.providers`.", { refersTo: ["provider"] }),
             custom: customSchema,
           },
           { exactlyOneOf: ["reference", "custom"] },
@@ -108,7 +108,9 @@ export function modelSchema() {
 export function sharedProviderSchema() {
   return object(
     {
-      name: shortText("Name that models refer to: provider: { reference: NAME }."),
+      name: shortText("Name that models refer to: provider: { reference: NAME }.", {
+        declares: "provider",
+      }),
       provider: either(
         providerWord("The provider, or the name of a known server."),
         object(

@@ -1,5 +1,5 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { longText, sectionName } from "../../manifests/field-types.ts";
+import { declaredSection, longText } from "../../manifests/field-types.ts";
 import { mergeBackendPolicies } from "../../model/backend-policies.ts";
 import { hostAndPort } from "../../model/host-url.ts";
 import {
@@ -167,7 +167,7 @@ function aiSchema(policies: KubernetesPoliciesSchema) {
   );
   const named = object(
     {
-      name: sectionName,
+      name: declaredSection,
       policies: policies(["tcp", "tls", "http", "auth", "tunnel", "health", "ai"]),
       ...options,
       ...serverFields,

@@ -19,12 +19,14 @@ const TARGETS =
 export function virtualModelSchema() {
   const model = shortText(
     "Name of the model as clients would use it: one of `models`, or a name that a pattern there matches.",
+    { refersTo: ["model"] },
   );
   return object(
     {
       name: shortText("Name that clients use, exactly.", {
         pattern: "^[^*]+$",
         form: "a name without `*`",
+        declares: "model",
       }),
       routing: routingSchema({ model }, ["model"]),
     },
@@ -41,7 +43,10 @@ export function virtualModelSchema() {
 /** Returns the schema of `virtualModel` of a GatewayModel. */
 export function manifestRoutingSchema() {
   const target = {
-    modelRef: localObject("A GatewayModel of the same namespace and parent that has a provider."),
+    modelRef: localObject(
+      "GatewayModel",
+      "A GatewayModel of the same namespace and parent that has a provider.",
+    ),
     model: shortText("Name of the model, if the GatewayModel serves several: `gpt-5-mini`."),
   };
   return routingSchema(target, ["modelRef"]);

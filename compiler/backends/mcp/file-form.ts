@@ -82,6 +82,7 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
           maxLength: 64,
           pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$",
           form: 'letters, digits, "-" and ".", such as "my-tools"',
+          declares: "server",
         },
       ),
       era: eraWords.file,

@@ -1,11 +1,11 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { FileText } from "../../host.ts";
 import {
+  declaredSection,
   labelSelector,
   localObject,
   longText,
   port,
-  sectionName,
 } from "../../manifests/field-types.ts";
 import type { ManifestOf, ServicePort } from "../../manifests/manifests.ts";
 import { withScheme } from "../../model/host-url.ts";
@@ -73,6 +73,7 @@ function mcpSchema(policies: KubernetesPoliciesSchema) {
       failureMode: targetFailureMode.manifest,
       sessions: sessionsSchemas.manifest,
       toolLock: localObject(
+        "ConfigMap",
         "A ConfigMap with approved tools, prompts and resources under the key `gwc.lock.yaml`, written by `gwc lock`. Items that are not in it or have changed since are hidden from clients.",
       ),
       toolSearch: toolSearchSchema,
@@ -86,7 +87,7 @@ function targetSchema(policies: KubernetesPoliciesSchema) {
   const target = object(
     {
       host: shortText("Host of the server."),
-      backendRef: localObject("Service of the backend's namespace, instead of `host`."),
+      backendRef: localObject("Service", "Service of the backend's namespace, instead of `host`."),
       port,
       path: longText("Path of the endpoint; `/mcp` by default, `/sse` for SSE."),
       protocol: choice("Transport of the server.", ["StreamableHTTP", "SSE"]),
@@ -116,7 +117,7 @@ function targetSchema(policies: KubernetesPoliciesSchema) {
     },
   );
   return object(
-    { name: sectionName, selector, static: target },
+    { name: declaredSection, selector, static: target },
     { required: ["name"], exactlyOneOf: ["selector", "static"] },
   );
 }

@@ -16,7 +16,7 @@ export const serverFields = {
     examples: ["127.0.0.1:8080"],
   }),
   service: unsupported("mesh services"),
-  backend: shortText("Name of one of the file's `backends`."),
+  backend: shortText("Name of one of the file's `backends`.", { refersTo: ["backend"] }),
 };
 
 /** Keys of which exactly one names the server. */

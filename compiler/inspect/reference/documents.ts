@@ -29,7 +29,8 @@ export function markdownDocument([first, ...chapters]: readonly Page[]): string 
   return `${texts.join("\n\n")}\n`;
 }
 
-function markdownPage({ title, parts }: Page, depth: number): string {
+/** Renders a page as Markdown whose title has a heading of this depth. */
+export function markdownPage({ title, parts }: Page, depth: number): string {
   return [`${"#".repeat(depth)} ${title}`, ...parts.map((part) => markdownPart(part, depth))].join(
     "\n\n",
   );

@@ -1,7 +1,8 @@
 import { kinds } from "../../1-parse/kubernetes/kinds.ts";
 import { standaloneSchema } from "../../1-parse/standalone/standalone.ts";
 import { CachedByObject } from "../../cached-results.ts";
-import type { Schema } from "../../schema/schema.ts";
+import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
+import { type Schema, schemaAt } from "../../schema/schema.ts";
 
 /** A field or section of the standalone file or of a manifest. */
 export interface FieldEntry {
@@ -26,6 +27,35 @@ export function allFields(): readonly FieldEntry[] {
     const whole = { form, path: [], isRequired: false, schema };
     return [whole, ...fieldsBelow(whole)];
   });
+}
+
+/** Returns the field at a path of a document of this form; `undefined` if the schema does not define it. */
+export function fieldAt(form: string, schema: Schema, path: ConfigPath): FieldEntry | undefined {
+  let entry: FieldEntry | undefined = { form, path: [], isRequired: false, schema };
+  for (const step of path) {
+    if (entry === undefined) return undefined;
+    entry = typeof step === "number" ? itemOf(entry) : propertyOf(entry, step);
+  }
+  return entry;
+}
+
+function itemOf(entry: FieldEntry): FieldEntry | undefined {
+  const { path, schema } = entry;
+  return (
+    schema.items && {
+      ...entry,
+      path: [...path.slice(0, -1), `${path.at(-1) ?? ""}[]`],
+      schema: schema.items,
+    }
+  );
+}
+
+function propertyOf({ form, path, schema }: FieldEntry, key: string): FieldEntry | undefined {
+  const found = schemaAt(schema, [key]);
+  if (found === undefined) return undefined;
+  const isNamed = schema.properties !== undefined && Object.hasOwn(schema.properties, key);
+  const isRequired = schema.required?.includes(key) === true;
+  return { form, path: [...path, isNamed ? key : "*"], isRequired, schema: found };
 }
 
 /**

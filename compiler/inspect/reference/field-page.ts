@@ -15,6 +15,11 @@ export function fieldPage(words: string, fields: readonly FieldEntry[]): Page | 
   return others.length === 0 ? onePage(only) : choicePage(words, meanings);
 }
 
+/** Returns the page of one field. */
+export function entryPage(entry: FieldEntry): Page {
+  return onePage([entry]);
+}
+
 /** Lists the names of fields, for suggestions. */
 export function fieldNames(fields: readonly FieldEntry[]): readonly string[] {
   const names = fields.map(({ form, path }) => path.at(-1)?.replace(/\[\]$/, "") ?? form);

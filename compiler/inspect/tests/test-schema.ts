@@ -81,7 +81,7 @@ const expectation = object(
     status: integer("The status of the response.", 100, 599),
     reason: choice("The reason why the gateway itself responds, as in the access log.", REASONS),
     rule: text("The deciding rule, as written in the configuration."),
-    route: text("The name of the route that the request reaches."),
+    route: text("The name of the route that the request reaches.", { refersTo: ["route"] }),
     listed: names("Exactly the listed names, in any order."),
     headers: expectedHeaders("the response"),
     contains: text("A part of the response's body."),
@@ -130,12 +130,14 @@ const test = object(
     prompt: text("An MCP prompt to get."),
     resource: text("The URI of an MCP resource to read."),
     list: choice("The items that an MCP client lists.", ["tools", "prompts", "resources"]),
-    model: text("A model to call, by the name that clients use."),
+    model: text("A model to call, by the name that clients use.", { refersTo: ["model"] }),
     era: choice(
       "The MCP clients that send it: with sessions (revisions up to 2025-11-25) or without (2026-07-28). By default both send it, with the same expected outcome.",
       ["sessions", "stateless"],
     ),
-    route: text("The route of an MCP or LLM request; required if several routes are possible."),
+    route: text("The route of an MCP or LLM request; required if several routes are possible.", {
+      refersTo: ["route"],
+    }),
     arguments: map(json, { description: "The arguments of the tool or prompt." }),
     text: text('The prompt for the model; "hello" by default.'),
     as: identities,
@@ -197,6 +199,7 @@ const test = object(
 export const testFileSchema = object(
   {
     servers: map(offers, {
+      propertyNames: { refersTo: ["server"] },
       description:
         "The items that the MCP servers of the configuration offer in these tests, by server name.",
     }),

@@ -239,7 +239,10 @@ const jwtSign = object(
 
 const azure = object(
   {
-    secretRef: localObject("A Secret with tenantId, clientId and clientSecret: an application."),
+    secretRef: localObject(
+      "Secret",
+      "A Secret with tenantId, clientId and clientSecret: an application.",
+    ),
     managedIdentity: object(
       {
         clientId: shortText("The id of its client."),
@@ -304,7 +307,7 @@ export const backendAuth = object(
     ),
     aws: object(
       {
-        secretRef: localObject("A Secret with accessKey and secretKey."),
+        secretRef: localObject("Secret", "A Secret with accessKey and secretKey."),
         ...awsFields(),
         serviceName: awsService,
       },

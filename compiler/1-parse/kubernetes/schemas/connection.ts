@@ -36,11 +36,11 @@ export const httpFields = {
 /** `BackendTLS`. */
 export const backendTls = object(
   {
-    mtlsCertificateRef: list(localObject("A Secret with tls.key and tls.crt."), {
+    mtlsCertificateRef: list(localObject("Secret", "A Secret with tls.key and tls.crt."), {
       maxItems: 1,
       description: "Client certificate of the gateway.",
     }),
-    caCertificateRefs: list(localObject("A ConfigMap of CA certificates."), {
+    caCertificateRefs: list(localObject("ConfigMap", "A ConfigMap of CA certificates."), {
       maxItems: 1,
       description: "Trusted certificate authorities, instead of those of the system.",
     }),

@@ -84,7 +84,7 @@ function filtersOf(types: readonly FilterType[], fields: Fields, description: st
         ...fields,
         extensionRef: unsupported(
           "filters of other kinds",
-          localReference("A filter of another kind."),
+          localReference("", "A filter of another kind."),
         ),
       },
       {

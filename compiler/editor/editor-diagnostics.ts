@@ -1,0 +1,58 @@
+import { pathToFileURL } from "node:url";
+import {
+  type Diagnostic,
+  DiagnosticSeverity,
+  type Location as EditorLocation,
+  type Range,
+} from "vscode-languageserver";
+import type { Severity } from "../diagnostics/messages/message.ts";
+import type { Finding } from "../diagnostics/report/findings.ts";
+import { type Location, lineAndColumn } from "../diagnostics/source.ts";
+
+/** Returns findings as diagnostics of an editor, by the path of their file. */
+export function editorDiagnostics(
+  findings: readonly Finding[],
+): ReadonlyMap<string, readonly Diagnostic[]> {
+  const byPath = Map.groupBy(findings, ({ location }) => location.path);
+  return new Map([...byPath].map(([file, each]) => [file, each.map(editorDiagnostic)]));
+}
+
+function editorDiagnostic(finding: Finding): Diagnostic {
+  const { code, severity, message, hint, location, related } = finding;
+  return {
+    range: rangeOf(location),
+    severity: SEVERITIES[severity],
+    code,
+    source: "gwc",
+    message: hint === undefined ? message : `${message}\nhint: ${hint}`,
+    ...(related.length > 0 && {
+      relatedInformation: related.map((each) => ({
+        location: locationOf(each.location),
+        message: each.label,
+      })),
+    }),
+  };
+}
+
+const SEVERITIES: Readonly<Record<Severity, DiagnosticSeverity>> = {
+  error: DiagnosticSeverity.Error,
+  warning: DiagnosticSeverity.Warning,
+  note: DiagnosticSeverity.Information,
+};
+
+/** Converts a location of gwc to one of an editor. */
+export function locationOf(location: Location): EditorLocation {
+  return { uri: pathToFileURL(location.path).href, range: rangeOf(location) };
+}
+
+function rangeOf({ text, start, end }: Location): Range {
+  // An empty range is invisible: the rest of its line is shown.
+  const lineEnd = text.indexOf("\n", start);
+  const shown = end > start ? end : lineEnd < 0 ? text.length : lineEnd;
+  return { start: positionAt(text, start), end: positionAt(text, shown) };
+}
+
+function positionAt(text: string, offset: number): Range["start"] {
+  const { line, column } = lineAndColumn(text, offset);
+  return { line: line - 1, character: column - 1 };
+}

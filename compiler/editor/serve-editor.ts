@@ -1,0 +1,156 @@
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import {
+  createConnection,
+  type Diagnostic,
+  DidChangeWatchedFilesNotification,
+  type InitializeParams,
+  type InitializeResult,
+  ProposedFeatures,
+  TextDocumentSyncKind,
+  TextDocuments,
+} from "vscode-languageserver/node";
+import { TextDocument } from "vscode-languageserver-textdocument";
+import { bugReport } from "../diagnostics/report/bug.ts";
+import type { Host } from "../host.ts";
+import { editorDiagnostics } from "./editor-diagnostics.ts";
+import { EditorFeatures } from "./features.ts";
+import { Workspace } from "./workspace.ts";
+
+/** Streams of the editor. */
+export interface EditorStreams {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+}
+
+/** Milliseconds without another change after which diagnostics are computed. */
+const TYPING_PAUSE = 40;
+
+/** Serves an editor by the Language Server Protocol until the editor ends the connection. */
+export function serveEditor(
+  { input, output }: EditorStreams,
+  host: Host,
+  version: string,
+): Promise<void> {
+  const connection = createConnection(ProposedFeatures.all, input, output);
+  const documents = new TextDocuments(TextDocument);
+  const workspace = new Workspace(host);
+  const features = new EditorFeatures(workspace);
+  const shown = new Set<string>();
+  let waiting: NodeJS.Timeout | undefined;
+
+  const publish = (): void => {
+    const byPath = editorDiagnostics(workspace.findings);
+    const open = workspace.files.map((file) => file.path);
+    // An open document gets its diagnostics even if there are none, so that the editor knows which version they are of.
+    const paths = new Set([...shown, ...open, ...byPath.keys()]);
+    shown.clear();
+    for (const file of paths) {
+      const diagnostics: readonly Diagnostic[] = byPath.get(file) ?? [];
+      if (diagnostics.length > 0) shown.add(file);
+      const uri = uriOf(file, documents);
+      const document = documents.get(uri);
+      void connection.sendDiagnostics({
+        uri,
+        diagnostics: [...diagnostics],
+        ...(document && { version: document.version }),
+      });
+    }
+  };
+  const publishSoon = (): void => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      try {
+        publish();
+      } catch (error) {
+        // The next text may not meet the bug, and the editor keeps its server.
+        connection.console.error(bugReport(error, true));
+      }
+    }, TYPING_PAUSE);
+  };
+
+  let canWatch = false;
+  connection.onInitialize((params): InitializeResult => {
+    canWatch = params.capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
+    workspace.configure(configuredInputs(params));
+    return {
+      serverInfo: { name: "gwc", version },
+      capabilities: {
+        textDocumentSync: TextDocumentSyncKind.Incremental,
+        hoverProvider: true,
+        completionProvider: { triggerCharacters: [" ", ".", '"', "-"] },
+      },
+    };
+  });
+  connection.onInitialized(() => {
+    if (!canWatch) return;
+    void connection.client.register(DidChangeWatchedFilesNotification.type, {
+      watchers: [{ globPattern: WATCHED }],
+    });
+  });
+  connection.onDidChangeWatchedFiles(() => {
+    workspace.changeFiles();
+    publishSoon();
+  });
+
+  documents.onDidChangeContent(({ document }) => {
+    const file = pathOf(document.uri);
+    if (file === undefined) return;
+    workspace.open(file, document.getText());
+    publishSoon();
+  });
+  documents.onDidClose(({ document }) => {
+    const file = pathOf(document.uri);
+    if (file === undefined) return;
+    workspace.close(file);
+    publishSoon();
+  });
+  documents.onDidSave(() => {
+    workspace.changeFiles();
+    publishSoon();
+  });
+
+  connection.onHover(({ textDocument: { uri }, position }) => {
+    const [document, file] = [documents.get(uri), pathOf(uri)];
+    if (document === undefined || file === undefined) return undefined;
+    return features.hover(file, document, position);
+  });
+  connection.onCompletion(({ textDocument: { uri }, position }) => {
+    const [document, file] = [documents.get(uri), pathOf(uri)];
+    if (document === undefined || file === undefined) return [];
+    return [...features.completions(file, document, position)];
+  });
+
+  documents.listen(connection);
+  connection.listen();
+  return new Promise((resolve) => {
+    connection.onExit(() => {
+      clearTimeout(waiting);
+      resolve();
+    });
+  });
+}
+
+/** Files that a configuration may refer to. */
+const WATCHED = "**/*.{yaml,yml,json,ts,js,mjs,pem,crt,key,txt}";
+
+/** Returns the inputs of `initializationOptions`, relative to the workspace: `{"inputs": ["manifests"]}`. */
+function configuredInputs({ initializationOptions: given, workspaceFolders }: InitializeParams) {
+  const inputs: unknown = Object(given).inputs;
+  const folder = pathOf(workspaceFolders?.[0]?.uri ?? "") ?? process.cwd();
+  const names = Array.isArray(inputs) ? inputs : [];
+  return names.flatMap((name: unknown) =>
+    typeof name === "string" ? path.resolve(folder, name) : [],
+  );
+}
+
+/** Returns the path of a document; `undefined` if it is not a file. */
+function pathOf(uri: string): string | undefined {
+  return uri.startsWith("file:") ? fileURLToPath(uri) : undefined;
+}
+
+/** Returns the address of a file as the editor writes it, if it is open there. */
+function uriOf(file: string, documents: TextDocuments<TextDocument>): string {
+  const open = documents.keys().find((uri) => pathOf(uri) === file);
+  return open ?? pathToFileURL(file).href;
+}

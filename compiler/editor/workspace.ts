@@ -1,0 +1,130 @@
+import { readDocuments } from "../1-parse/documents.ts";
+import { CachedInput } from "../1-parse/read-files.ts";
+import { Diagnostics } from "../diagnostics/diagnostic.ts";
+import { type Finding, findingsOf } from "../diagnostics/report/findings.ts";
+import type { SourceFile } from "../diagnostics/source.ts";
+import { type Host, overlaidHost } from "../host.ts";
+import { readTests } from "../inspect/tests/read-tests.ts";
+import { type ConfiguredInputs, type DocumentUse, useByName, useOf } from "./inputs.ts";
+import { Project } from "./project.ts";
+
+/** An open document of gwc. */
+export interface OpenFile {
+  readonly path: string;
+  readonly use: DocumentUse;
+  /** The configuration that it belongs to or tests; `undefined` for tests without one. */
+  readonly project: Project | undefined;
+}
+
+/** The open documents of an editor, and the configurations that they belong to. */
+export class Workspace {
+  /** Host whose files are shadowed by open documents. */
+  readonly host: Host;
+  readonly #texts = new Map<string, string>();
+  /** Last known uses of open documents. */
+  readonly #uses = new Map<string, DocumentUse>();
+  /** Open documents since the last change. */
+  readonly #files = new Map<string, OpenFile | undefined>();
+  readonly #projects = new Map<string, Project>();
+  readonly #sources = new Map<string, SourceFile>();
+  readonly #read = new CachedInput({ hasNodes: true });
+  #configured: ConfiguredInputs = [];
+
+  constructor(host: Host) {
+    this.host = overlaidHost(host, this.#texts);
+  }
+
+  /** Sets the inputs that the user configured. */
+  configure(inputs: ConfiguredInputs): void {
+    this.#configured = inputs;
+    this.#uses.clear();
+    this.changeFiles();
+  }
+
+  /** Opens a document or changes its text. */
+  open(file: string, text: string): void {
+    if (this.#texts.get(file) === text) return;
+    this.#texts.set(file, text);
+    this.#change(file);
+  }
+
+  /** Closes a document: from now on, its file counts. */
+  close(file: string): void {
+    this.#texts.delete(file);
+    this.#uses.delete(file);
+    this.#change(file);
+    this.#dropUnused();
+  }
+
+  /** Marks every result as outdated: files changed that are not open. */
+  changeFiles(): void {
+    this.#projects.clear();
+    this.#files.clear();
+  }
+
+  /** Returns an open document; `undefined` if it is not open, or not a file of gwc. */
+  file(path: string): OpenFile | undefined {
+    if (!this.#texts.has(path)) return undefined;
+    if (!this.#files.has(path)) this.#files.set(path, this.#fileOf(path));
+    return this.#files.get(path);
+  }
+  /** Returns the open documents of gwc. */
+  get files(): readonly OpenFile[] {
+    return [...this.#texts.keys()].flatMap((file) => this.file(file) ?? []);
+  }
+
+  /** Returns the YAML of an open document, whether it is valid or not. */
+  source(file: string): SourceFile {
+    const known = this.#sources.get(file);
+    if (known !== undefined) return known;
+    const text = this.#texts.get(file) ?? "";
+    const source = readDocuments(file, file, text, new Diagnostics());
+    this.#sources.set(file, source);
+    return source;
+  }
+
+  /** Returns the findings of all configurations and test files of open documents. */
+  get findings(): readonly Finding[] {
+    const files = this.files;
+    const projects = new Set(files.flatMap(({ project }) => project ?? []));
+    const tests = files.flatMap(({ path, use }) => (use.kind === "tests" ? path : []));
+    return [
+      ...[...projects].flatMap((project) => project.findings),
+      ...tests.flatMap((test) => this.#testFindings(test)),
+    ];
+  }
+
+  #fileOf(path: string): OpenFile | undefined {
+    // A document that became invalid while it is edited remains what it was.
+    const found = useOf(path, this.host, this.#configured, this.#read);
+    const use = found ?? this.#uses.get(path) ?? useByName(path);
+    if (use === undefined) return undefined;
+    this.#uses.set(path, use);
+    return { path, use, project: use.files && this.#project(use.files) };
+  }
+
+  #change(file: string): void {
+    this.#sources.delete(file);
+    this.#files.clear();
+    this.#read.files.turn();
+    for (const project of this.#projects.values()) project.change();
+  }
+
+  #testFindings(file: string): readonly Finding[] {
+    const diagnostics = new Diagnostics();
+    const { files } = readTests([file], this.host, diagnostics);
+    return findingsOf(diagnostics.list, files, false);
+  }
+
+  #project(files: readonly string[]): Project {
+    const key = files.join("\n");
+    const project = this.#projects.get(key) ?? new Project(files, this.host);
+    this.#projects.set(key, project);
+    return project;
+  }
+
+  #dropUnused(): void {
+    const used = new Set([...this.#uses.values()].flatMap(({ files }) => files?.join("\n") ?? []));
+    for (const key of this.#projects.keys()) if (!used.has(key)) this.#projects.delete(key);
+  }
+}
