@@ -7,43 +7,19 @@ import {
   type Origin,
 } from "../../diagnostics/diagnostic.ts";
 import { guarded } from "../../diagnostics/guarded.ts";
-import { suggest } from "../../diagnostics/suggestion.ts";
-import type { KeyedData, Manifest, ManifestKind } from "../../manifests/manifests.ts";
+import type { Manifest, ManifestKind } from "../../manifests/manifests.ts";
 import { cutBelow, isLargerThan, MAX_LEVELS, MAX_SIZE } from "../../model/nesting.ts";
-import {
-  CONTENTS_ANNOTATION,
-  type SecretContents,
-  secretContents,
-  UNKNOWN_CONTENTS,
-} from "../../model/secret-contents.ts";
 import type { ConfigValue } from "../../schema/config-values.ts";
 import { scalarText } from "../../schema/config-values.ts";
 import type { Schema } from "../../schema/schema.ts";
 import { type Validator, validator } from "../../schema/validate.ts";
-import { valueOfJson } from "../../schema/value-of-json.ts";
 import { hasAliases, withoutAliases } from "./aliases.ts";
-import { GATEWAY_GROUP, type KindRow, kinds, OUR_GROUPS, splitApiVersion } from "./kinds.ts";
+import type { KindRow } from "./kinds.ts";
+import { isKubernetes, type KubernetesObject, objectFields } from "./kubernetes-object.ts";
+import { specOf } from "./manifest-spec.ts";
 import { possibleTargets } from "./possible-targets.ts";
 import { hasQuantities, withBytes } from "./quantities.ts";
-
-/** A value with the fields of a Kubernetes resource. */
-export type KubernetesObject = { readonly apiVersion: string; readonly kind: string } & {
-  readonly [key: string]: ConfigValue;
-};
-
-/** Whether a document is a Kubernetes manifest: it has an `apiVersion` and a `kind`. */
-export function isKubernetes(value: ConfigValue): value is KubernetesObject {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "apiVersion" in value &&
-    "kind" in value &&
-    typeof value.apiVersion === "string" &&
-    value.apiVersion !== "" &&
-    typeof value.kind === "string" &&
-    value.kind !== ""
-  );
-}
+import { recognise } from "./recognised-kind.ts";
 
 /** A document as data, and its place. */
 export interface ReadDocument {
@@ -201,7 +177,7 @@ function withTargets(
 ): Manifest | undefined {
   if (resource.row.kind !== "GatewayPolicy") return undefined;
   const { apiVersion, kind, metadata, spec } = value;
-  const { targetRefs, targetSelectors } = recordOf(spec);
+  const { targetRefs, targetSelectors } = objectFields(spec);
   const targets = {
     ...(targetRefs !== undefined && { targetRefs }),
     ...(targetSelectors !== undefined && { targetSelectors }),
@@ -272,64 +248,6 @@ function prepare(row: KindRow, values: readonly KubernetesObject[]): Prepared {
   };
 }
 
-/**
- * Returns the row of a kind, and whether its version is known (otherwise reported); `undefined` if the resource is
- * skipped.
- */
-function recognise(
-  { apiVersion, kind }: KubernetesObject,
-  origin: Origin,
-  diagnostics: Diagnostics,
-): { readonly row: KindRow; readonly isKnown: boolean } | undefined {
-  const { group, version } = splitApiVersion(apiVersion);
-  const at = { ...origin, path: [...origin.path, "kind"] };
-  const own = kinds.filter(({ groups }) => groups.includes(group));
-  const row = own.find(({ names }) => names.includes(kind));
-  if (row?.versions.includes(version) === true) return { row, isKnown: true };
-  const known = row ?? misspelledGroup(kind, group, version);
-  if (known !== undefined) {
-    diagnostics.report(
-      "wrong-version",
-      { ...origin, path: [...origin.path, "apiVersion"] },
-      {
-        kind,
-        found: apiVersion,
-        known: known.versions
-          .map((each) => [
-            row === undefined ? (suggest(group, known.groups) ?? known.groups[0] ?? "") : group,
-            each,
-          ])
-          .map((parts) => parts.filter((part) => part !== "").join("/"))
-          .join(", "),
-      },
-    );
-    return { row: known, isKnown: false };
-  }
-  if (group === GATEWAY_GROUP && kind === "UDPRoute") {
-    diagnostics.report("not-built-yet", at, { what: "UDP proxying", field: kind });
-    return undefined;
-  }
-  const suggestion = suggest(
-    kind,
-    own.flatMap(({ names }) => names),
-  );
-  const isMisspelled =
-    OUR_GROUPS.includes(group) || (group === GATEWAY_GROUP && suggestion !== undefined);
-  if (isMisspelled) diagnostics.report("unknown-kind", at, { kind, group, suggestion });
-  else diagnostics.report("skipped-kind", at, { kind });
-  return undefined;
-}
-
-/**
- * Finds the row of a kind with a misspelled group, or with a version in its place. gwc's kinds belong to no other
- * group.
- */
-function misspelledGroup(kind: string, group: string, version: string): KindRow | undefined {
-  const rows = kinds.filter(({ names }) => names.includes(kind));
-  const isNear = ({ groups }: KindRow) => suggest(group || version, groups) !== undefined;
-  return rows.find((row) => row.groups === OUR_GROUPS || isNear(row));
-}
-
 /** Reads the metadata of a resource, which may not have been validated yet. */
 function metadataOf(
   { metadata }: KubernetesObject,
@@ -346,67 +264,6 @@ function metadataOf(
     labels: Object.fromEntries(labels.map(([name, value]) => [name, scalarText(value)])),
     created: text(given.creationTimestamp),
   };
-}
-
-function specOf(kind: ManifestKind, value: ConfigValue): unknown {
-  const document = value as Readonly<Record<string, ConfigValue>>;
-  switch (kind) {
-    case "Secret":
-      return { ...keyedData(document), contents: readSecretContents(document) };
-    case "ConfigMap":
-      return { ...keyedData(document), contents: UNKNOWN_CONTENTS, texts: textsOf(document.data) };
-    case "EndpointSlice":
-    case "Namespace":
-      return document;
-    default:
-      return document.spec;
-  }
-}
-
-/**
- * Checks the known values of a Secret; an empty value is a placeholder for that of the cluster. If the values were
- * removed, an annotation contains the result.
- */
-function readSecretContents({
-  metadata,
-  data,
-  stringData,
-}: Readonly<Record<string, ConfigValue>>): SecretContents {
-  const given = recordOf(recordOf(metadata).annotations)[CONTENTS_ANNOTATION];
-  if (typeof given === "string")
-    return { ...UNKNOWN_CONTENTS, ...(valueOfJson(given) as Partial<SecretContents> | undefined) };
-  const entries = [
-    ...Object.entries(recordOf(data)).map(([key, value]) => [key, value, "base64"] as const),
-    ...Object.entries(recordOf(stringData)).map(([key, value]) => [key, value, "utf8"] as const),
-  ];
-  const values = entries.map(([key, value, encoding]) => {
-    const text = typeof value === "string" ? value : "";
-    return [key, Buffer.from(text, encoding)] as const;
-  });
-  return secretContents(new Map(values), true);
-}
-
-function recordOf(value: ConfigValue | undefined): Readonly<Record<string, ConfigValue>> {
-  const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isRecord ? (value as Readonly<Record<string, ConfigValue>>) : {};
-}
-
-/** Returns the keys of a Secret; its values go no further than this. */
-function keyedData(
-  document: Readonly<Record<string, ConfigValue>>,
-): Pick<KeyedData, "keys" | "isComplete"> {
-  const parts = [document.data, document.stringData, document.binaryData];
-  const given = parts.filter((part) => typeof part === "object" && part !== null);
-  return {
-    keys: given.flatMap((part) => Object.keys(part as object)).sort(),
-    isComplete: given.length > 0,
-  };
-}
-
-function textsOf(data: ConfigValue | undefined): Readonly<Record<string, string>> {
-  if (typeof data !== "object" || data === null) return {};
-  const texts = Object.entries(data).filter(([, value]) => typeof value === "string");
-  return Object.fromEntries(texts);
 }
 
 function reportDuplicates(manifests: readonly Manifest[], diagnostics: Diagnostics): void {

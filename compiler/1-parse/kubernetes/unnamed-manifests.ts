@@ -6,7 +6,8 @@ import {
 } from "../../diagnostics/diagnostic.ts";
 import { type ConfigValue, isMapping } from "../../schema/config-values.ts";
 import { typeName } from "../../schema/schema-messages.ts";
-import { isKubernetes, type ReadDocument } from "./manifests.ts";
+import { isKubernetes } from "./kubernetes-object.ts";
+import type { ReadDocument } from "./manifests.ts";
 
 /** Reports resources whose version or kind is not a string, which would otherwise be neither read nor skipped. */
 export function reportUnnamed(documents: readonly ReadDocument[], diagnostics: Diagnostics): void {
