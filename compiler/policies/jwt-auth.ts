@@ -28,6 +28,7 @@ import {
   type CredentialLocationNode,
   credentialLocationSchema,
   lowerCredentialLocation,
+  proxyLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
 import type { KubernetesContext, Policy, ResolveContext } from "./policy.ts";
@@ -211,6 +212,7 @@ export const jwtAuth: Policy<
   },
   lowering: {
     merge: "replace",
+    forProxy: (config) => ({ ...config, location: proxyLocation(config.location) }),
     lower: (given, origin) => {
       const providers = given.providers?.map((each, index) =>
         lowerProvider(each, childOf(origin, "providers", index)),
