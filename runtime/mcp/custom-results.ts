@@ -1,37 +1,34 @@
-import { readWhole } from "../http/buffer-body.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { type CustomPolicy, countCall, noteHookFailure } from "../policies/custom/custom-policy.ts";
 import { type KnownIdentities, MadeRefusal, RequestView } from "../policies/custom/request-view.ts";
 import { withinDeadline } from "../policies/custom.ts";
 import type { PolicyJson, PolicyTool } from "../policy/policy.ts";
-import type { ToolCallReading } from "./custom-tool-call.ts";
 import { interceptResults, refuseResumedResults } from "./guarded-responses.ts";
-import { meantCall } from "./protocol/called-tool.ts";
-import { type Message, readMessageBytes, textAt } from "./protocol/message.ts";
+import { type Message, textAt } from "./protocol/message.ts";
 import { stringParamOf } from "./protocol/message-edit.ts";
 import { rpcCode, rpcError, rpcResult } from "./protocol/rpc-response.ts";
+import { type MessageReading, sentMessage } from "./sent-message.ts";
 
 type ResultHook = "toolResult" | "toolList";
 
 /**
  * Prepares the `toolResult` and `toolList` hooks of a custom policy for the response of a request. Resolves with false if the
- * request was refused. Invalid messages continue, and the endpoint refuses them.
+ * request was refused.
  */
 export async function applyToResults(
   exchange: Exchange,
   policy: CustomPolicy,
-  { limit, callers = [] }: ToolCallReading,
+  reading: MessageReading,
   identities?: KnownIdentities,
 ): Promise<boolean> {
+  const { limit } = reading;
   if (exchange.method === "GET") refuseResumedResults(exchange, limit);
-  if (exchange.method !== "POST") return true;
-  const bytes = await readWhole(exchange, limit);
-  if (bytes === undefined) return false;
-  const request = readMessageBytes(bytes);
-  if (request.kind !== "request") return true;
-  const hook = hookOf(request, policy);
+  const sent = await sentMessage(exchange, reading);
+  if (typeof sent === "boolean") return sent;
+  const { meant } = sent;
+  const hook = meant.kind === "request" ? hookOf(meant, policy) : undefined;
   if (hook === undefined) return true;
-  const tool = stringParamOf(meantCall(request, callers), "name") ?? "";
+  const tool = stringParamOf(meant, "name") ?? "";
   const view = new RequestView(exchange, identities);
   interceptResults(exchange, limit, async ({ text, id, result }) => {
     const given: Record<string, unknown> =

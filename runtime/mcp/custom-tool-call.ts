@@ -1,39 +1,25 @@
-import { readWhole } from "../http/buffer-body.ts";
-import type { Exchange } from "../http/exchange.ts";
-import { logFields } from "../http/exchange.ts";
+import { type Exchange, logFields } from "../http/exchange.ts";
 import { type CustomPolicy, countCall, failed } from "../policies/custom/custom-policy.ts";
 import { type KnownIdentities, MadeRefusal, RequestView } from "../policies/custom/request-view.ts";
 import { withinDeadline } from "../policies/custom.ts";
 import type { PolicyToolCall } from "../policy/policy.ts";
-import { meantCall } from "./protocol/called-tool.ts";
-import { type Message, readMessageBytes, textAt } from "./protocol/message.ts";
+import { type Message, textAt } from "./protocol/message.ts";
 import { paramOf, stringParamOf } from "./protocol/message-edit.ts";
 import { respondRpcError, rpcCode } from "./protocol/rpc-response.ts";
+import { type MessageReading, sentMessage } from "./sent-message.ts";
 
-/** How the calls of an endpoint are read. */
-export interface ToolCallReading {
-  /** Maximum size of a message in bytes. */
-  readonly limit: number;
-  /** Names of the gateway's tools whose calls are calls of the tools that their arguments name; absent if there are none. */
-  readonly callers?: readonly string[];
-}
-
-/**
- * Runs the `toolCall` hook of a custom policy if a request calls a tool. Resolves with false if the request was refused.
- * Invalid messages continue, and the endpoint refuses them.
- */
+/** Runs the `toolCall` hook of a custom policy if a request calls a tool. Resolves with false if the request was refused. */
 export async function applyToToolCall(
   exchange: Exchange,
   policy: CustomPolicy,
-  { limit, callers = [] }: ToolCallReading,
+  reading: MessageReading,
   identities?: KnownIdentities,
 ): Promise<boolean> {
-  if (exchange.method !== "POST") return true;
-  const bytes = await readWhole(exchange, limit);
-  if (bytes === undefined) return false;
-  const message = readMessageBytes(bytes);
-  if (message.kind !== "request" || message.method !== "tools/call") return true;
-  const call = toolCallOf(meantCall(message, callers));
+  const sent = await sentMessage(exchange, reading);
+  if (typeof sent === "boolean") return sent;
+  const { meant } = sent;
+  if (meant.kind !== "request" || meant.method !== "tools/call") return true;
+  const call = toolCallOf(meant);
   if (call === undefined) return true;
   const view = new RequestView(exchange, identities);
   try {
@@ -41,7 +27,7 @@ export async function applyToToolCall(
       policy.definition.toolCall?.(call, policy.options, view),
     );
     if (exchange.isOver) return false;
-    if (result instanceof MadeRefusal) return refuseCall(exchange, policy, message, result);
+    if (result instanceof MadeRefusal) return refuseCall(exchange, policy, meant, result);
     if (result !== undefined)
       throw new TypeError("toolCall returned something other than a refusal");
     countCall(exchange, policy, "toolCall", "ok");

@@ -1,9 +1,6 @@
 import type { JsonObject } from "../cel/variables.ts";
-import { readWhole, replaceWhole } from "../http/buffer-body.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { headerValue } from "../http/headers/header-list.ts";
 import { applyEdits } from "../json/json-text.ts";
-import { editRequest } from "../policies/envoy/header-edits.ts";
 import {
   askAboutRequest,
   askAboutResult,
@@ -11,8 +8,7 @@ import {
   runsOn,
 } from "../policies/mcp-guardrails.ts";
 import { interceptResults, refuseResumedResults } from "./guarded-responses.ts";
-import { meantCall } from "./protocol/called-tool.ts";
-import { type Message, readMessage, readMessageBytes, textAt } from "./protocol/message.ts";
+import { type Message, readMessage, textAt } from "./protocol/message.ts";
 import { edited, paramOf, replaced, stringParamOf } from "./protocol/message-edit.ts";
 import {
   type RpcError,
@@ -22,27 +18,21 @@ import {
   rpcError,
   rpcResult,
 } from "./protocol/rpc-response.ts";
+import { type MessageReading, replaceMessage, sentMessage } from "./sent-message.ts";
 
 /** The processors of a route, in order. */
-export interface Guardrails {
+export interface Guardrails extends MessageReading {
   readonly processors: readonly MessageProcessor[];
   /** Names of the MCP servers. */
   readonly servers: readonly string[];
   /** Whether clients see names of items with the name of their server before them. */
   readonly hasPrefixes: boolean;
-  /** Maximum size of a message in bytes. */
-  readonly limit: number;
-  /** Names of the gateway's tools whose calls are calls of the tools that their arguments name; absent if there are none. */
-  readonly callers?: readonly string[];
 }
 
 /** Values of the processors' metadata for a request, in the order of processors; `undefined` for those without any. */
 type Metadata = readonly (JsonObject | undefined)[];
 
-/**
- * Checks a request, and prepares the check of its response. Resolves with false if the request was refused. Invalid messages
- * continue, and the endpoint refuses them.
- */
+/** Checks a request, and prepares the check of its response. Resolves with false if the request was refused. */
 export async function guardMessages(
   exchange: Exchange,
   guardrails: Guardrails,
@@ -50,16 +40,14 @@ export async function guardMessages(
 ): Promise<boolean> {
   if (exchange.method === "GET" && checksResults(guardrails))
     refuseResumedResults(exchange, guardrails.limit);
-  if (exchange.method !== "POST") return true;
-  const bytes = await readWhole(exchange, guardrails.limit);
-  if (bytes === undefined) return false;
-  const given = readMessageBytes(bytes);
-  if (given.kind === "problem" || given.kind === "response") return true;
-  const message = meantCall(given, guardrails.callers);
-  const checked = await checkedRequest(exchange, guardrails, message, metadata);
+  const sent = await sentMessage(exchange, guardrails);
+  if (typeof sent === "boolean") return sent;
+  const { given, meant } = sent;
+  if (meant.kind === "response") return true;
+  const checked = await checkedRequest(exchange, guardrails, meant, metadata);
   if (exchange.isOver) return false;
   if ("error" in checked) {
-    const id = responseId(message);
+    const id = responseId(meant);
     respondRpcError(exchange, 200, "MCP", { id, ...checked.error });
     return false;
   }
@@ -131,17 +119,6 @@ function ownNames(message: Message, { servers, hasPrefixes }: Guardrails): OwnNa
 function withParam(message: Message, param: string, value: string): Message {
   const at = paramOf(message, param);
   return at === undefined ? message : edited(message, [replaced(at, JSON.stringify(value))]);
-}
-
-/** Replaces the request's message, and the header that repeats the name in it (MCP 2026-07-28). */
-function replaceMessage(exchange: Exchange, message: Message): void {
-  const bytes = Buffer.from(message.text);
-  replaceWhole(exchange, bytes);
-  if (exchange.bufferedBody !== undefined) exchange.bufferedBody = bytes;
-  const [param = ""] = NAMED[message.method] ?? [];
-  const value = stringParamOf(message, param);
-  if (value === undefined || headerValue(exchange.requestHeaders, "mcp-name") === undefined) return;
-  editRequest(exchange, [{ name: "mcp-name", value, action: "overwrite" }]);
 }
 
 /** Prepares the check of the request's result. */
