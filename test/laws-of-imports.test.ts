@@ -76,6 +76,8 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "llm/chat",
     "llm/formats",
     "llm/guards",
+    "mcp/guards",
+    "policies/mcp-guards.ts",
     "llm/providers",
     "llm/calls",
     "llm",

@@ -1,5 +1,4 @@
 import type { PromptGuardNode } from "../backends/ai/guards.ts";
-import { promptGuards } from "../backends/index.ts";
 import type { CelProblem } from "../cel/compile.ts";
 import { type Evaluation, emittedText, evaluateExpression } from "../cel/evaluate/evaluate.ts";
 import { CEL_PHASES } from "../cel/variables/variables.ts";
@@ -12,6 +11,7 @@ import { suggest } from "../diagnostics/suggestion.ts";
 import type { Host } from "../host.ts";
 import { checkInput } from "../inspect/check-input.ts";
 import { type GuardTrial, tryGuards } from "../inspect/guards/try-guards.ts";
+import { routeGuards } from "../ir/route-guards.ts";
 import { servedRoutes } from "../ir/routes.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
@@ -177,7 +177,7 @@ async function evaluateGuards(
 function guardedRoutes({ programs }: Checked): ReadonlyMap<string, readonly PromptGuardNode[]> {
   const found = new Map<string, readonly PromptGuardNode[]>();
   for (const { route } of programs.flatMap(servedRoutes)) {
-    const guards = route.backends.flatMap(promptGuards);
+    const guards = routeGuards(route);
     if (guards.length > 0) found.set(route.name, guards);
   }
   return found;

@@ -19,6 +19,7 @@ import { localRateLimit } from "./local-rate-limit.ts";
 import { mcpAuthentication } from "./mcp-authentication.ts";
 import { mcpAuthorization } from "./mcp-authorization.ts";
 import { mcpGuardrails } from "./mcp-guardrails.ts";
+import { mcpGuards } from "./mcp-guards.ts";
 import { oidc } from "./oidc.ts";
 import type { Policy } from "./policy.ts";
 import { remoteRateLimit } from "./remote-rate-limit.ts";
@@ -59,6 +60,7 @@ const units = {
   delay,
   directResponse,
   a2a,
+  mcpGuards,
   mcpGuardrails,
   requestMirror,
   sessionPersistence,

@@ -1,4 +1,4 @@
-import type { TextHooks } from "../backends/ai/guards.ts";
+import type { PromptGuardNode, TextHooks } from "../backends/ai/guards.ts";
 import type { ItemTargets } from "../backends/backend.ts";
 import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
 import type { IdentityContext, PrecedingPolicies } from "../backends/parts/known-identities.ts";
@@ -6,6 +6,7 @@ import type { Diagnostics, Origin, Place } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { BackendReferenceValue } from "../manifests/field-types.ts";
 import type { ManifestOf } from "../manifests/manifests.ts";
+import type { PolicyFields } from "../manifests/policy.ts";
 import type { AccessCheck, ChangeDirection, SettingsComparison } from "../model/access.ts";
 import type { BackendPolicies } from "../model/backend-policies.ts";
 import type { CredentialUse } from "../model/credential-use.ts";
@@ -102,6 +103,8 @@ export interface PolicyTraits<Config, Settings> {
   textHooks?(settings: Settings): TextHooks | undefined;
   /** Modules that users wrote and that its code imports; absent if none. */
   sources?(settings: Settings): readonly PolicySource[];
+  /** Guards of texts that it has; absent if it has none. */
+  promptGuard?(settings: Settings): PromptGuardNode;
   /** CEL variable of other facts that it finds out about a request, such as `extauthz`. */
   readonly variable?: string;
   /**
@@ -225,6 +228,8 @@ export interface KubernetesContext {
   readonly diagnostics: Diagnostics;
   /** Returns the server of a backend reference; `undefined` if it is unknown (reported). */
   readonly server: (reference: BackendReferenceValue, origin: Origin) => ServerConfig | undefined;
+  /** Returns the connection policies of a server that the policy describes with its own fields. */
+  readonly connection: (fields: PolicyFields, origin: Origin) => BackendPolicies | undefined;
   /** Returns the names of the mounted files (NAME/KEY) of a Secret's keys. `content` is how they are parsed. */
   readonly secretFiles: (
     name: string,

@@ -11,16 +11,26 @@ import { rpcCode, rpcError } from "./protocol/rpc-response.ts";
  * Passes the results of a response through a check. Later checks see them before earlier ones. `limit`: maximum bytes of a
  * message.
  */
-export function interceptResults(exchange: Exchange, limit: number, check: CheckMessage): void {
+export function interceptResults(
+  exchange: Exchange,
+  limit: number,
+  check: (message: Message) => Promise<string>,
+): void {
+  interceptMessages(exchange, limit, async (message) =>
+    message.result === undefined ? message.text : check(message),
+  );
+}
+
+/** Passes all messages of a response through a check: results, errors, and those that the server sends before them. */
+export function interceptMessages(exchange: Exchange, limit: number, check: CheckMessage): void {
   // A compressed response could not be read.
   editRequest(exchange, [{ name: "accept-encoding", value: undefined, action: "overwrite" }]);
-  const safeCheck = (message: Message): Promise<string> =>
-    message.result === undefined
-      ? Promise.resolve(message.text)
-      : check(message).catch((error: unknown) => {
-          exchange.gateway.warn(bugText(error));
-          return rpcError(message.id, rpcCode.internal, "internal error");
-        });
+  const safeCheck: CheckMessage = (message) =>
+    check(message).catch((error: unknown) => {
+      exchange.gateway.warn(bugText(error));
+      if (message.kind !== "response") return undefined;
+      return rpcError(message.id, rpcCode.internal, "internal error");
+    });
   exchange.interceptResponse((next) => new GuardedResponses(next, safeCheck, limit));
 }
 
@@ -30,8 +40,8 @@ export function refuseResumedResults(exchange: Exchange, limit: number): void {
   interceptResults(exchange, limit, async ({ id }) => rpcError(id, rpcCode.internal, problem));
 }
 
-/** Checks a response message; resolves with the message that the client receives instead, or itself. */
-type CheckMessage = (message: Message) => Promise<string>;
+/** Checks a message; resolves with the string that the client receives instead, or `undefined` if it receives none. */
+type CheckMessage = (message: Message) => Promise<string | undefined>;
 
 /** Checks the messages of a response, one after the other and in order: JSON, or the events of a stream. */
 class GuardedResponses implements ResponseSink {
@@ -106,6 +116,7 @@ class GuardedResponses implements ResponseSink {
         this.#forward(Buffer.concat(this.#pieces).toString("utf8"), (text) => {
           if (this.#size > this.#limit)
             return this.#refuse(`The response has more than ${this.#limit} bytes`);
+          if (text === undefined) return this.#refuse("The response is not a result");
           const { status, headers } = this.#head ?? { status: 200, headers: [] };
           const body = Buffer.from(text);
           this.#next.writeHead(status, headers, body.length);
@@ -177,28 +188,24 @@ class GuardedResponses implements ResponseSink {
       return;
     }
     this.#forward(data, (text) => {
-      this.#write(text === data ? event.raw : eventText(event, text));
+      if (text !== undefined) this.#write(text === data ? event.raw : eventText(event, text));
     });
   }
 
   /** Checks a message and then calls `write` with what the client receives, after everything before. */
-  #forward(text: string, write: (text: string) => void): void {
+  #forward(text: string, write: (text: string | undefined) => void): void {
     const message = readMessage(text);
     this.#enqueue(async (isCurrent) => {
-      const checked = await this.#checked(message, text);
+      const checked = await this.#checked(message);
       if (isCurrent()) write(checked);
     });
   }
 
-  /** Returns what the client receives of a text. Clients may read what cannot be read here. */
-  async #checked(message: ReturnType<typeof readMessage>, text: string): Promise<string> {
-    if (message.kind === "problem")
-      return rpcError(
-        "null",
-        rpcCode.internal,
-        "The response cannot be read, so it cannot be checked",
-      );
-    return message.kind === "response" ? this.#check(message) : text;
+  /** Returns what the client receives of a message. Clients may read what cannot be read here. */
+  async #checked(message: ReturnType<typeof readMessage>): Promise<string | undefined> {
+    if (message.kind !== "problem") return this.#check(message);
+    const problem = "The response cannot be read, so it cannot be checked";
+    return rpcError("null", rpcCode.internal, problem);
   }
 
   #enqueue(work: (isCurrent: () => boolean) => Promise<void>): void {

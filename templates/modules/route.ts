@@ -22,6 +22,7 @@ import {
   keepIdentity,
   policiesText,
   policyParts,
+  policyReads,
   policySteps,
 } from "../policies/parts/chain.ts";
 import { ownMessages, ownReads, stepsBeforeBackend } from "../policies/parts/own-messages.ts";
@@ -71,6 +72,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   const read = new Set([
     ...context.logged,
     ...route.backends.flatMap(backendReads),
+    ...policyReads(route.policies),
     ...ownReads(route),
   ]);
   const parts = policyParts(route.policies, scope).map((part) =>

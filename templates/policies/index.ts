@@ -17,6 +17,7 @@ import { localRateLimitTemplate } from "./local-rate-limit.ts";
 import { mcpAuthenticationTemplate } from "./mcp-authentication.ts";
 import { mcpAuthorizationTemplate } from "./mcp-authorization.ts";
 import { mcpGuardrailsTemplate } from "./mcp-guardrails.ts";
+import { mcpGuardsTemplate } from "./mcp-guards.ts";
 import { oidcTemplate } from "./oidc.ts";
 import type { PolicyTemplate } from "./policy.ts";
 import { remoteRateLimitTemplate } from "./remote-rate-limit.ts";
@@ -43,6 +44,7 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   extAuthz: extAuthzTemplate,
   authorization: authorizationTemplate,
   mcpAuthorization: mcpAuthorizationTemplate,
+  mcpGuards: mcpGuardsTemplate,
   mcpGuardrails: mcpGuardrailsTemplate,
   localRateLimit: localRateLimitTemplate,
   remoteRateLimit: remoteRateLimitTemplate,

@@ -105,6 +105,8 @@ export interface PolicyTemplate<Kind extends PolicyKind> {
   readonly onBackend?: (use: PolicyUse<Kind>, suffix: string, scope: RouteScope) => OwnMessages;
   /** Writes the policy of the route's only backend, or of all of them, as steps before it is called. */
   readonly beforeBackend?: (use: PolicyUse<Kind>, scope: RouteScope) => BackendSteps;
+  /** Returns the CEL variables that its functions read from the exchange, after its steps have begun. */
+  readonly reads?: (settings: PolicySettings[Kind]) => readonly string[];
   /** Returns the CEL variables that it reads on one backend. */
   readonly backendReads?: (settings: PolicySettings[Kind]) => readonly string[];
   /** Writes the policy of a route of connections. */

@@ -6,6 +6,7 @@ import { completionsTexts } from "../../runtime/llm/formats/completions/texts.ts
 import { messagesTexts } from "../../runtime/llm/formats/messages/texts.ts";
 import { responsesTexts } from "../../runtime/llm/formats/responses/texts.ts";
 import { GuardRun } from "../../runtime/llm/guards/guard-run.ts";
+import { membersMap } from "../../runtime/llm/guards/guarded-object.ts";
 import * as named from "../../runtime/llm/guards/named-patterns.ts";
 import { guardPattern, maskPatterns } from "../../runtime/llm/guards/pattern-guard.ts";
 import { patternGuards } from "../../runtime/llm/guards/pattern-step.ts";
@@ -155,7 +156,9 @@ describe("a secret that is split over parts", () => {
     const body = (texts: readonly string[]) => ({ content: words(texts) });
     const run = new GuardRun("response");
     const step = patternGuards(guards);
-    expect(step.guardMembers(body(halves), messagesTexts.response, run)).toEqual(body(masked));
+    expect(step.guardObject(body(halves), membersMap(messagesTexts.response), run)).toEqual(
+      body(masked),
+    );
     expect([...run.outcomes.values()]).toMatchObject([{ action: "mask", matches: 2 }]);
   });
 
@@ -260,5 +263,9 @@ describe("a secret in an event that is not as its API writes it", () => {
 });
 
 function guardedBody(body: JsonObject, format: TextFormat): unknown {
-  return patternGuards(guards).guardMembers(body, format.request, new GuardRun("request"));
+  return patternGuards(guards).guardObject(
+    body,
+    membersMap(format.request),
+    new GuardRun("request"),
+  );
 }

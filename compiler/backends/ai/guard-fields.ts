@@ -1,5 +1,5 @@
 import { DEFAULT_REJECTION, NAMED_PATTERNS } from "../../model/prompt-guards.ts";
-import { choice, integer, list, type Schema, text } from "../../schema/schema.ts";
+import { choice, integer, list, object, type Schema, text } from "../../schema/schema.ts";
 import { wordsOfForms } from "../../schema/two-forms.ts";
 
 /** Description of `promptGuard`, in both forms. */
@@ -49,6 +49,14 @@ export function rejectionFields(message: string, limits: { readonly maxLength?: 
     }),
     statusCode: rejectionStatus,
   };
+}
+
+/** Returns the schema of `response` where the error is one of JSON-RPC, which has no status. */
+export function rpcRejection(message: string) {
+  return object(
+    { message: text("Message of the JSON-RPC error.", { maxLength: 4096, default: message }) },
+    { required: ["message"], description: REJECTION },
+  );
 }
 
 /** Description of `response`. */

@@ -35,7 +35,6 @@ import {
   azureSchema,
   lowerServerGuard,
   moderationSchema,
-  SERVER_GUARD_KINDS,
   serverGuardSchemas,
 } from "./guard-servers.ts";
 
@@ -58,9 +57,7 @@ const regex = object(
   },
 );
 
-const guardFields = {
-  regex,
-  ...serverGuardSchemas,
+const rejectionSchemas = {
   response: object(rejectionFields(DEFAULT_REJECTION.message, { maxLength: 4096 }), {
     minProperties: 1,
     description: REJECTION,
@@ -86,26 +83,33 @@ const guardFields = {
   ),
 };
 
-const KINDS = ["regex", ...SERVER_GUARD_KINDS];
+/** Kinds of guards of responses. */
+export const responseGuardKinds = {
+  regex,
+  ...serverGuardSchemas,
+  azureContentSafety: azureSchema,
+};
+
+/** Kinds of guards of requests. */
+export const requestGuardKinds = {
+  ...responseGuardKinds,
+  azureContentSafety: azurePromptSchema,
+  openAIModeration: moderationSchema,
+  externalModeration: { ...moderationSchema, aliasOf: "openAIModeration" },
+};
 
 const responseGuard = object(
-  { ...guardFields, azureContentSafety: azureSchema },
+  { ...responseGuardKinds, ...rejectionSchemas },
   {
-    exactlyOneOf: KINDS,
+    exactlyOneOf: Object.keys(responseGuardKinds),
     atMostOneOf: ["response", "rejection"],
   },
 );
 
 const requestGuard = object(
+  { ...requestGuardKinds, ...rejectionSchemas, scope: scopeSchema(TEXT_PARTS) },
   {
-    ...guardFields,
-    azureContentSafety: azurePromptSchema,
-    openAIModeration: moderationSchema,
-    externalModeration: { ...moderationSchema, aliasOf: "openAIModeration" },
-    scope: scopeSchema(TEXT_PARTS),
-  },
-  {
-    exactlyOneOf: [...KINDS, "openAIModeration", "externalModeration"],
+    exactlyOneOf: Object.keys(requestGuardKinds),
     atMostOneOf: ["response", "rejection"],
   },
 );
@@ -151,7 +155,12 @@ export function lowerPromptGuard(
   };
 }
 
-function lowerGuard(value: GuardValue, otherwise: RejectionConfig, origin: Origin): GuardConfig {
+/** Converts a validated guard to canonical form. `otherwise`: the default rejection. */
+export function lowerGuard(
+  value: GuardValue,
+  otherwise: RejectionConfig,
+  origin: Origin,
+): GuardConfig {
   const field = value.response === undefined ? "rejection" : "response";
   const common = {
     rejection: readRejection(value, otherwise),

@@ -16,6 +16,7 @@ import {
 import { choice, type Infer, list, object, type Schema, text } from "../../schema/schema.ts";
 import { fileWord, manifestWord } from "../../schema/two-forms.ts";
 import { lowerServerReference, type ServerReferenceContext } from "../parts/callout-server.ts";
+import { simpleBackend } from "../parts/manifest-connection.ts";
 import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
 import {
   guardLists,
@@ -90,64 +91,69 @@ function customResponse({ message }: RejectionConfig) {
   });
 }
 
-/** Returns the schema of `AIPromptGuard`; `simpleBackend` is that of the connection to a guard's server. */
-export function promptGuard(simpleBackend: Schema<PolicyFields>) {
+/** Returns the kinds of guards of requests and responses. `policies`: the connection to the server of a known service. */
+export function guardKinds(policies: Schema<PolicyFields>) {
   const moderation = object(
     {
       model: text("The moderation model.", { default: DEFAULT_MODERATION_MODEL }),
-      policies: simpleBackend,
+      policies,
       failureMode,
     },
     { description: MODERATION },
   );
+  const safety = { ...safetyFields, policies, failureMode };
   const kinds = {
     regex,
     webhook,
     bedrockGuardrails: object(
-      { ...bedrockFields, policies: simpleBackend, failureMode },
+      { ...bedrockFields, policies, failureMode },
       { required: ["identifier", "version", "region"], description: BEDROCK_GUARDRAILS },
     ),
     googleModelArmor: object(
-      { ...armorFields, policies: simpleBackend, failureMode },
+      { ...armorFields, policies, failureMode },
       { required: ["templateId", "projectId"], description: GOOGLE_MODEL_ARMOR },
     ),
   };
-  const safety = { ...safetyFields, policies: simpleBackend, failureMode };
-  const azureResponse = object(safety, { required: ["endpoint"], description: CONTENT_SAFETY });
-  const azureRequest = object(
-    { ...safety, ...promptShield },
-    { required: ["endpoint"], description: PROMPT_SAFETY },
-  );
-  const names = [
-    ...(["regex", "webhook", "bedrockGuardrails", "googleModelArmor"] as const),
-    "azureContentSafety" as const,
-  ];
-  const responseGuard = object(
-    {
+  return {
+    response: {
       ...kinds,
-      azureContentSafety: azureResponse,
-      response: customResponse(DEFAULT_RESPONSE_REJECTION),
+      azureContentSafety: object(safety, { required: ["endpoint"], description: CONTENT_SAFETY }),
     },
-    { exactlyOneOf: [...names] },
-  );
-  const requestGuard = object(
-    {
+    request: {
       ...kinds,
-      azureContentSafety: azureRequest,
-      scope: scopeSchema(TEXT_PARTS.map(manifestWord)),
+      azureContentSafety: object(
+        { ...safety, ...promptShield },
+        { required: ["endpoint"], description: PROMPT_SAFETY },
+      ),
       externalModeration: moderation,
-      response: customResponse(DEFAULT_REJECTION),
       openAIModeration: { ...moderation, aliasOf: "externalModeration" },
     },
-    { exactlyOneOf: [...names, "externalModeration", "openAIModeration"] },
-  );
-  return object(guardLists(requestGuard, responseGuard), {
-    atLeastOneOf: ["request", "response"],
-    description: PROMPT_GUARD,
-  });
+  };
 }
 
-type Value = Infer<ReturnType<typeof promptGuard>>;
+const kinds = guardKinds(simpleBackend);
+
+const responseGuard = object(
+  { ...kinds.response, response: customResponse(DEFAULT_RESPONSE_REJECTION) },
+  { exactlyOneOf: Object.keys(kinds.response) },
+);
+
+const requestGuard = object(
+  {
+    ...kinds.request,
+    scope: scopeSchema(TEXT_PARTS.map(manifestWord)),
+    response: customResponse(DEFAULT_REJECTION),
+  },
+  { exactlyOneOf: Object.keys(kinds.request) },
+);
+
+/** Schema of `AIPromptGuard`. */
+export const promptGuard = object(guardLists(requestGuard, responseGuard), {
+  atLeastOneOf: ["request", "response"],
+  description: PROMPT_GUARD,
+});
+
+type Value = Infer<typeof promptGuard>;
 type GuardValue = NonNullable<Value["request"]>[number];
 
 /** Services needed to read the guards of a manifest. */
@@ -175,8 +181,8 @@ export function readPromptGuard(
   };
 }
 
-/** Reads a guard; returns `undefined` if its server is unknown (reported). */
-function readGuard(
+/** Reads a guard; returns `undefined` if its server is unknown (reported). `otherwise`: the default rejection. */
+export function readGuard(
   value: GuardValue,
   otherwise: RejectionConfig,
   context: GuardContext,

@@ -201,14 +201,6 @@ export const azurePromptSchema = object(
 /** Schemas of guards that call a server, by name in a file. */
 export const serverGuardSchemas = { webhook, bedrockGuardrails, googleModelArmor };
 
-/** Names of guards that call a server, for requests and responses. */
-export const SERVER_GUARD_KINDS = [
-  "webhook",
-  "bedrockGuardrails",
-  "googleModelArmor",
-  "azureContentSafety",
-] as const;
-
 /** A validated guard, of which exactly one field is set. */
 interface ServerGuardValue {
   readonly webhook?: Infer<typeof webhook>;

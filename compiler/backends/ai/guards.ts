@@ -4,13 +4,14 @@ import { checkPattern } from "../../cel/regex/check-pattern.ts";
 import { matchBounds } from "../../cel/regex/match-bounds.ts";
 import { type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Configured, RouteType } from "../../model/llm-policies.ts";
-import type {
-  GuardConfig,
-  NamedPattern,
-  PatternConfig,
-  PromptGuardConfig,
-  RegexGuardConfig,
-  RejectionConfig,
+import {
+  DEFAULT_GUARD_WINDOW,
+  type GuardConfig,
+  type NamedPattern,
+  type PatternConfig,
+  type PromptGuardConfig,
+  type RegexGuardConfig,
+  type RejectionConfig,
 } from "../../model/prompt-guards.ts";
 import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
 import { resolveServerGuard, type ServerGuardNode } from "./server-guards.ts";
@@ -151,19 +152,29 @@ function isRead(
   return passing === undefined;
 }
 
+/** Resolves guards of whole texts, which do not arrive in pieces; returns `undefined` if a mistake was reported. */
+export function resolveWholeGuards(
+  guards: readonly GuardConfig[],
+  context: BackendResolveContext,
+): readonly GuardNode[] | undefined {
+  const resolved = guards.flatMap((guard) => resolveGuard(guard, undefined, context) ?? []);
+  return resolved.length < guards.length ? undefined : resolved;
+}
+
+/** `window`: characters of a stream that are held back; `undefined` if texts are whole. */
 function resolveGuard(
   guard: GuardConfig,
-  window: number,
+  window: number | undefined,
   context: BackendResolveContext,
 ): GuardNode | undefined {
   return guard.kind === "regex"
     ? resolveRegexGuard(guard, window, context.diagnostics)
-    : resolveServerGuard(guard, window, context);
+    : resolveServerGuard(guard, window ?? DEFAULT_GUARD_WINDOW, context);
 }
 
 function resolveRegexGuard(
   { action, patterns, scope, rejection, rejectionOrigin, origin }: RegexGuardConfig,
-  window: number,
+  window: number | undefined,
   diagnostics: Diagnostics,
 ): RegexGuardNode | undefined {
   if (patterns.length === 0) {
@@ -188,7 +199,7 @@ function resolveRegexGuard(
 
 function resolvePattern(
   config: PatternConfig,
-  window: number,
+  window: number | undefined,
   diagnostics: Diagnostics,
 ): PatternNode | undefined {
   if (config.kind === "named") return config;
@@ -198,6 +209,8 @@ function resolvePattern(
   if (problems.length > 0) return undefined;
   const { longest, extent } = matchBounds(pattern);
   if (extent !== "some") diagnostics.report("guard-pattern-extent", origin, { extent });
-  else if (longest === undefined) diagnostics.report("unbounded-guard-pattern", origin, { window });
-  return { kind: "own", pattern, isOpen: longest === undefined, longest: longest ?? window };
+  else if (longest === undefined && window !== undefined)
+    diagnostics.report("unbounded-guard-pattern", origin, { window });
+  const isOpen = longest === undefined;
+  return { kind: "own", pattern, isOpen, longest: longest ?? window ?? DEFAULT_GUARD_WINDOW };
 }

@@ -1,4 +1,3 @@
-import type { PolicyFields } from "../../manifests/policy.ts";
 import type { Json } from "../../model/json.ts";
 import { ROUTE_TYPES, type RouteType } from "../../model/llm-policies.ts";
 import {
@@ -76,11 +75,10 @@ export function namedRouteType(word: RouteType | "AnthropicTokenCount"): RouteTy
   return word === "AnthropicTokenCount" ? "TokenCount" : word;
 }
 
-/** Returns the schema of `BackendAI`; `simpleBackend` is that of the connection to a guard's server. */
-export function backendAi(simpleBackend: Schema<PolicyFields>): Schema {
-  const fields = { ...llmFields, promptGuard: promptGuard(simpleBackend) };
-  return object(fields, {
-    atLeastOneOf: Object.keys(fields),
-    description: "Policies for requests to LLMs.",
-  });
-}
+const aiFields = { ...llmFields, promptGuard };
+
+/** Schema of `BackendAI`. */
+export const backendAi: Schema = object(aiFields, {
+  atLeastOneOf: Object.keys(aiFields),
+  description: "Policies for requests to LLMs.",
+});

@@ -16,7 +16,7 @@ import {
 } from "../../2-lower/kubernetes/policies/merge.ts";
 import { type SharedTraffic, trafficOf } from "../../2-lower/kubernetes/routes/traffic.ts";
 import { guardLines } from "../../backends/ai/guard-text.ts";
-import { type BackendKind, backendOf, promptGuards } from "../../backends/index.ts";
+import { type BackendKind, backendOf } from "../../backends/index.ts";
 import type { Checked } from "../../compile.ts";
 import { type Origin, placeKey } from "../../diagnostics/diagnostic.ts";
 import { locate, locationText, type SourceFile, valueAt } from "../../diagnostics/source.ts";
@@ -24,6 +24,7 @@ import { accessOf } from "../../ir/access.ts";
 import type { BackendNode } from "../../ir/backends.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
+import { routeGuards } from "../../ir/route-guards.ts";
 import { allRoutes, servedRoutes, servedTcpRoutes } from "../../ir/routes.ts";
 import type { TcpListenerNode, TcpRouteNode } from "../../ir/tcp.ts";
 import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
@@ -136,7 +137,7 @@ function explainTraffic(
       programs
         .flatMap(servedRoutes)
         .filter(({ route: node }) => isOfRule(node.origin, traffic))
-        .flatMap(({ route: node }) => node.backends),
+        .map(({ route: node }) => node),
     ),
     fields: trafficFields(traffic, kubernetes).map((field) => {
       const idle = whyIdle(field, carriedByAll(traffic));
@@ -265,7 +266,7 @@ function fileRoutes(program: Program): readonly FileRoute[] {
     ...servedRoutes(program).map((served) => ({
       ...served,
       backend: served.route.backends.map(sharedText).join(", "),
-      guards: guardsOf(served.route.backends),
+      guards: guardsOf([served.route]),
     })),
     ...servedTcpRoutes(program).map((served) => ({
       ...served,
@@ -323,9 +324,9 @@ function placesOf(use: PolicyUse): readonly Origin[] {
   return [...others.values(), use.origin];
 }
 
-/** Describes the prompt guards of backends, without duplicates. */
-function guardsOf(nodes: readonly BackendNode[]): readonly string[] {
-  return [...new Set(nodes.flatMap(promptGuards).flatMap(guardLines))];
+/** Describes the guards of texts of routes, without duplicates. */
+function guardsOf(routes: readonly RouteNode[]): readonly string[] {
+  return [...new Set(routes.flatMap(routeGuards).flatMap(guardLines))];
 }
 
 /** Formats a backend, with its weight if there are several. */

@@ -1,14 +1,14 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import { type Exchange, logFields } from "../../http/exchange.ts";
+import type { Exchange } from "../../http/exchange.ts";
 import { JsonBody } from "../../json/json-body.ts";
 import { hasRepeatedKey, objectMembers, skipSpace } from "../../json/json-text.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import { type TextFormat, textMembers } from "../chat/texts.ts";
 import { GuardRun } from "../guards/guard-run.ts";
-import { guardedMembers } from "../guards/guarded-members.ts";
-import type { GuardStep, PromptGuard } from "../guards/prompt-guard.ts";
+import { guardedObject, membersMap } from "../guards/guarded-object.ts";
+import type { PromptGuard } from "../guards/prompt-guard.ts";
+import { recordGuards } from "../guards/record-guards.ts";
 import type { ChatCall } from "./chat-call.ts";
-import { GuardMetrics } from "./guard-metrics.ts";
 import { guardError, type ResponseGuard } from "./response-guard.ts";
 import type { LlmTarget } from "./target.ts";
 
@@ -33,8 +33,8 @@ export class CallGuards {
     if (field !== undefined) throw unreadable(field);
     if (hasRepeatedKey(call.text)) throw REPEATED;
     const members = textMembers(call.body, this.#format);
-    const body = await guardedMembers(guard.request, call.body, members, run);
-    this.#record(guard.request, run);
+    const body = await guardedObject(guard.request, call.body, membersMap(members), run);
+    recordGuards(this.#exchange, guard.request, run);
     if (run.error !== undefined) throw new LlmRefusal(run.error);
     const guarded = withBody(call, body);
     this.#seen.set(guard, { text: call.text, guarded });
@@ -54,34 +54,14 @@ export class CallGuards {
     if (guard === undefined || guard.response.length === 0) return error;
     const run = new GuardRun("response", this.#exchange);
     const given = await guardError(error, { run, steps: guard.response });
-    this.#record(guard.response, run);
+    recordGuards(this.#exchange, guard.response, run);
     if (run.error !== undefined) throw new LlmRefusal(run.error);
     return given;
   }
 
   /** Records the outcome of a response. */
   settle({ steps, run }: ResponseGuard): void {
-    this.#record(steps, run);
-  }
-
-  /** Logs what each guard did, but never what it found. */
-  #record(steps: readonly GuardStep[], run: GuardRun): void {
-    const { record, gateway } = this.#exchange;
-    const notes: string[] = [];
-    let total = 0;
-    for (const counts of gateway.metrics.part(GuardMetrics).of(steps, run.phase)) {
-      const outcome = run.outcomes.get(counts.guard);
-      const { action = "pass", matches = 0, milliseconds } = outcome ?? {};
-      counts.did(action);
-      if (milliseconds !== undefined) counts.took(milliseconds);
-      total += matches;
-      if (outcome === undefined) continue;
-      const time = milliseconds === undefined ? "" : `:${milliseconds.toFixed(1)}ms`;
-      notes.push(`${counts.name}:${action}${matches === 0 ? "" : `:${matches}`}${time}`);
-    }
-    if (notes.length === 0) return;
-    const fields = logFields(record).set(`guard.${run.phase}`, notes.join(" "));
-    if (total > 0) fields.set(`guard.${run.phase}.matches`, String(total));
+    recordGuards(this.#exchange, steps, run);
   }
 }
 

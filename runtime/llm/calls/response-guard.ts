@@ -5,7 +5,7 @@ import { bufferOf, type StreamStep } from "../chat/stream-step.ts";
 import { responseMembers, type TextFormat } from "../chat/texts.ts";
 import { parseObject } from "../formats/parse-object.ts";
 import type { GuardRun } from "../guards/guard-run.ts";
-import { guardedMembers } from "../guards/guarded-members.ts";
+import { guardedObject, membersMap } from "../guards/guarded-object.ts";
 import type { GuardStep, StreamStage } from "../guards/prompt-guard.ts";
 import { MAX_EVENT } from "./limits.ts";
 
@@ -28,7 +28,7 @@ export async function guardWhole(
   // Readers differ on which of two members of the same name counts.
   if (received === undefined || hasRepeatedKey(text)) return undefined;
   const members = responseMembers(received, format);
-  const body = await guardedMembers(steps, received, members, run);
+  const body = await guardedObject(steps, received, membersMap(members), run);
   if (run.error !== undefined) return run.error;
   // If nothing is masked, the original string is used, because parsing drops details.
   const isMasked = [...run.outcomes.values()].some(({ matches }) => matches > 0);
@@ -45,7 +45,7 @@ export async function guardError(
 ): Promise<LlmError> {
   const { message, field } = error;
   const original = { message, ...(field !== undefined && { field }) };
-  const texts = await guardedMembers(steps, original, ["message", "field"], run);
+  const texts = await guardedObject(steps, original, membersMap(["message", "field"]), run);
   if (run.error !== undefined) return run.error;
   const guarded = { message: String(texts.message), field: field && String(texts.field) };
   return { ...error, ...guarded, own: undefined };

@@ -43,7 +43,12 @@ const IS_DOCUMENT = /^\s*(?:%PDF-|PK\u0003\u0004)|[\u0000\ufffd]/;
 /** The same prefixes in base64. */
 const IS_CODED_DOCUMENT = /^\s*(?:JVBERi|UEsDB|0M8R4KGx)/;
 
-function mapBytes(base64: string, mediaType: string, replace: (text: string) => string): string {
+/** Replaces the text of a file in base64. Returns the same if it is not text, or if nothing changes. */
+export function mapBytes(
+  base64: string,
+  mediaType: string,
+  replace: (text: string) => string,
+): string {
   if (MEDIA_TYPES.test(mediaType)) return base64;
   if (DOCUMENT_TYPES.test(mediaType) && IS_CODED_DOCUMENT.test(base64)) return base64;
   // It is not base64 despite its declaration: some server may read it literally.

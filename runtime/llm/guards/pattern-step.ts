@@ -1,13 +1,13 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import type { JointAutomaton } from "../../patterns/joint-automaton.ts";
 import { bufferOf, type StreamStep } from "../chat/stream-step.ts";
-import { mapMembers, type StreamTexts, type TextFormat } from "../chat/texts.ts";
+import type { StreamTexts, TextFormat } from "../chat/texts.ts";
 import type { TextPart } from "../chat/whole-texts.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { MaskedParts, NotedParts } from "./joined-parts.ts";
 import type { PatternGuard } from "./pattern-guard.ts";
 import { jointAutomaton, PatternTexts } from "./pattern-texts.ts";
-import type { GuardStep, StreamStage } from "./prompt-guard.ts";
+import type { GuardStep, StreamStage, TextMap } from "./prompt-guard.ts";
 
 /**
  * Combines consecutive guards with patterns into one step, so that each text is read once. `scope`: guarded parts of
@@ -31,10 +31,10 @@ class PatternGuards implements GuardStep {
     this.#automaton = jointAutomaton(guards);
   }
 
-  guardMembers(body: JsonObject, keys: readonly string[], run: GuardRun): JsonObject {
+  guardObject(object: JsonObject, map: TextMap, run: GuardRun): JsonObject {
     const texts = new PatternTexts(this.guards, run, this.#scope, this.#automaton);
     const noted = new NotedParts(texts, this.#scope);
-    const guarded = mapMembers(body, keys, noted);
+    const guarded = map(object, noted);
     if (run.error !== undefined) return guarded;
     const across = noted.findAcross(this.guards, run);
     if (across === undefined) return guarded;
@@ -45,7 +45,7 @@ class PatternGuards implements GuardStep {
       if (guard.rejection !== undefined) run.reject(guard, guard.rejection);
     }
     const masked = new MaskedParts(texts, this.#scope, across.ranges);
-    return mapMembers(body, keys, masked);
+    return map(object, masked);
   }
 
   openStage(format: TextFormat, run: GuardRun, next: (step: StreamStep) => void): StreamStage {

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
 import type { TextFormat } from "../chat/texts.ts";
+import type { WholeTexts } from "../chat/whole-texts.ts";
 import type { Guard, GuardRun } from "./guard-run.ts";
 
 /** Guards of requests and responses, in order. */
@@ -11,15 +12,14 @@ export interface PromptGuard {
   readonly passesStreams?: true;
 }
 
+/** Replaces the texts of an object; returns the object itself if nothing changes. */
+export type TextMap = (object: JsonObject, texts: WholeTexts) => JsonObject;
+
 /** Guards that run as one step. */
 export interface GuardStep {
   readonly guards: readonly Guard[];
-  /** Guards members of a request or a whole response; returns the object itself if nothing changes. */
-  guardMembers(
-    body: JsonObject,
-    keys: readonly string[],
-    run: GuardRun,
-  ): JsonObject | Promise<JsonObject>;
+  /** Guards the texts of a request or a whole response; returns the object itself if nothing changes. */
+  guardObject(object: JsonObject, map: TextMap, run: GuardRun): JsonObject | Promise<JsonObject>;
   /** Opens a guard for the events of one stream. `next` receives decided steps, in order. */
   openStage(format: TextFormat, run: GuardRun, next: (step: StreamStep) => void): StreamStage;
 }

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
-import { mapMembers, type TextFormat } from "../chat/texts.ts";
+import type { TextFormat } from "../chat/texts.ts";
 import type { TextPart } from "../chat/whole-texts.ts";
 import { GatheredTexts, GivenTexts } from "./gathered-texts.ts";
 import type { GuardRun } from "./guard-run.ts";
-import type { GuardStep, StreamStage } from "./prompt-guard.ts";
+import type { GuardStep, StreamStage, TextMap } from "./prompt-guard.ts";
 import { guardTexts, type TextGuard } from "./server-guard.ts";
 import { ServerStage } from "./server-stage.ts";
 
@@ -16,18 +16,14 @@ export class ServerGuardStep implements GuardStep {
     this.guards = [guard];
   }
 
-  async guardMembers(
-    body: JsonObject,
-    keys: readonly string[],
-    run: GuardRun,
-  ): Promise<JsonObject> {
+  async guardObject(object: JsonObject, map: TextMap, run: GuardRun): Promise<JsonObject> {
     const [guard] = this.guards;
     const scope = run.phase === "request" ? guard.scope : OF_RESPONSES;
     const gathered = new GatheredTexts(scope);
-    mapMembers(body, keys, gathered);
+    map(object, gathered);
     const texts = await guardTexts(guard, gathered.texts, run);
-    if (texts === undefined) return body;
-    return mapMembers(body, keys, new GivenTexts(scope, texts));
+    if (texts === undefined) return object;
+    return map(object, new GivenTexts(scope, texts));
   }
 
   openStage(format: TextFormat, run: GuardRun, next: (step: StreamStep) => void): StreamStage {

@@ -11,17 +11,12 @@ import { nonEmpty } from "../../code/units.ts";
 import type { BackendScope } from "../backend.ts";
 import { unhealthyFunction } from "../parts/health.ts";
 import { type ConditionNames, matchFunction, rulesFunction } from "./entry-conditions.ts";
-import { promptGuardCode, type WebhookNode } from "./guards.ts";
+import { promptGuardCode, type WebhookNode, webhookHeadersCode } from "./guards.ts";
 import { modelCases } from "./model-cases.ts";
 import { modelNaming } from "./model-naming.ts";
 import type { AskedType } from "./route-types.ts";
 
 const TRANSFORM = "gwc/runtime/llm/calls/transform-fields";
-const EXCHANGE = importedType("gwc/runtime/http/exchange", "Exchange");
-const HEADER_VALUE = importedType(
-  "gwc/runtime/policies/transformations/message-changes",
-  "HeaderValue",
-);
 
 type AiNode = BackendNode<"ai">;
 type ProviderNode = AiNode["groups"][number][number];
@@ -254,18 +249,11 @@ export class AiFunctions {
 
   #webhookHeaders(node: ProviderNode, { headers }: WebhookNode, origin: Origin): Name | undefined {
     if (headers.length === 0) return undefined;
-    const variables = [...new Set(headers.flatMap(({ value }) => value.variables))].sort();
-    const parameters = variables.length === 0 ? code`` : code`request: ${EXCHANGE}`;
     return this.#declare(node, {
       label: "webhookHeaders",
       says: () => headers.map(({ name: header, value }) => [header, value.source]),
       origin,
-      make: (id) => code`
-        function ${id}(${parameters}): ${HEADER_VALUE}[] {
-          ${logVariables(variables)}
-          return ${headerList(headers, this.#expressions)};
-        }
-      `,
+      make: (id) => webhookHeadersCode(id, headers, this.#expressions),
     });
   }
 

@@ -1,7 +1,9 @@
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
 import { code, literal } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
+import { headerList } from "../../code/header-list.ts";
 import type { Code, Name, Printable } from "../../code/hole.ts";
+import { logVariables } from "../../code/log-variables.ts";
 import { imported, importedType, name } from "../../code/names.ts";
 import { arrow, binary, call, objectExpression, value } from "../../code/syntax.ts";
 import { milliseconds } from "../../code/units.ts";
@@ -40,6 +42,28 @@ export function promptGuardCode(
   const type = importedType(`${GUARDS}/prompt-guard`, "PromptGuard");
   return code`const ${id}: ${type} = ${literal(settings)};`;
 }
+
+/** Writes the function that makes the headers of a webhook's calls. */
+export function webhookHeadersCode(
+  id: Name,
+  headers: WebhookNode["headers"],
+  expressions: Expressions,
+): Code {
+  const variables = [...new Set(headers.flatMap(({ value: made }) => made.variables))].sort();
+  const parameters = variables.length === 0 ? code`` : code`request: ${EXCHANGE}`;
+  return code`
+    function ${id}(${parameters}): ${HEADER_VALUE}[] {
+      ${logVariables(variables)}
+      return ${headerList(headers, expressions)};
+    }
+  `;
+}
+
+const EXCHANGE = importedType("gwc/runtime/http/exchange", "Exchange");
+const HEADER_VALUE = importedType(
+  "gwc/runtime/policies/transformations/message-changes",
+  "HeaderValue",
+);
 
 /** Returns the variables that the headers of webhooks read. */
 export function guardReads({ request, response }: GuardsNode): readonly string[] {

@@ -120,6 +120,15 @@ export function asksBeforeCalls<Kind extends PolicyKind>({
   return templateOf(kind).asksBeforeCalls?.(settings) === true;
 }
 
+/** Returns the variables that functions of policies read from the exchange. */
+export function policyReads(policies: readonly PolicyUse[]): readonly string[] {
+  return policies.flatMap(ownReads);
+}
+
+function ownReads<Kind extends PolicyKind>({ kind, settings }: PolicyUse<Kind>): readonly string[] {
+  return templateOf<Kind>(kind).reads?.(settings) ?? [];
+}
+
 /** Returns the origins of pages that policies allow. */
 export function allowedOrigins(policies: readonly PolicyUse[]): readonly string[] {
   return policies.flatMap(ownOrigins);

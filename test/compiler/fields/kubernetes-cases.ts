@@ -551,6 +551,8 @@ export const known: KnownValues = {
   "promptGuard.response.[].regex": [{ action: "Reject", matches: ["a"] }],
   "promptGuard.request.[].webhook": [{ backendRef: { name: "a", port: 80 } }],
   "promptGuard.response.[].webhook": [{ backendRef: { name: "a", port: 80 } }],
+  "guards.request.[].regex": [{ action: "Reject", matches: ["a"] }],
+  "guards.response.[].regex": [{ action: "Reject", matches: ["a"] }],
   "webhook.forwardHeaderMatches.[].value": ["a+", "b+"],
   openAIModeration: [{ policies: { auth: { secretRef: { name: "a" } } } }],
   externalModeration: [{ policies: { auth: { secretRef: { name: "a" } } } }],

@@ -27,7 +27,7 @@ const compile = kubernetesCompiler(schema, world);
  * (test/kubernetes/models.test.ts).
  */
 const EXCEPTIONS =
-  /^GatewayClass\.description$|\.auth\.passthrough$|Moderation\.policies\.|^(GatewayBackend\.policies|GatewayPolicy\.backend)\.extAuth\.|^GatewayBackend\..*\.(promptGuard|azure)\.|^GatewayModel\.(virtualModel|policies\.(promptGuard|health))\.|\.conditional\.\[\]\.policy\.|\.http1HeaderCase$|\.(azureopenai|llmProvider2)\.(resourceType|projectName)$|\.clientAuth\.method$/;
+  /^GatewayClass\.description$|\.auth\.passthrough$|(Moderation|guards\.(request|response)\.\[\]\.\w+)\.policies\.|^(GatewayBackend\.policies|GatewayPolicy\.backend)\.extAuth\.|^GatewayBackend\..*\.(promptGuard|azure)\.|^GatewayModel\.(virtualModel|policies\.(promptGuard|health))\.|\.conditional\.\[\]\.policy\.|\.http1HeaderCase$|\.(azureopenai|llmProvider2)\.(resourceType|projectName)$|\.clientAuth\.method$/;
 /** Credentials with many fields, in several places with one schema and reading: a policy's stand for the others. */
 const LIKE_CREDENTIALS =
   /^(?!GatewayPolicy\.backend\.auth\.).*\.(?:crossAppAccess|jwtSign|oauthTokenExchange\.(?:path|actorToken|clientAuth))\b/;

@@ -1,8 +1,8 @@
 import { backendAi } from "../../../backends/ai/manifest-policies.ts";
 import { backends } from "../../../backends/index.ts";
+import { clientServerFields, simpleFields } from "../../../backends/parts/manifest-connection.ts";
 import { type Fields, object, pick, type Schema } from "../../../schema/schema.ts";
 import { policyFields, policyOnBackend } from "../policy-fields.ts";
-import { clientServerFields, simpleBackend, simpleFields } from "./connection.ts";
 
 /** The sections of `BackendFull`. */
 type BackendFields = {
@@ -32,7 +32,7 @@ export function backendPolicies<const Name extends keyof BackendFields>(names: r
     transformation: policyOnBackend("transformation"),
     authorization: policyOnBackend("authorization"),
     extAuth: policyOnBackend("extAuth"),
-    ai: backendAi(simpleBackend),
+    ai: backendAi,
     mcp,
   };
   return object(pick(fields, names), {

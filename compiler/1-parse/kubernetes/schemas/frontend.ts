@@ -2,6 +2,7 @@ import {
   SERVER_REFERENCES,
   serverReferenceFields,
 } from "../../../backends/parts/callout-server.ts";
+import { keepalive } from "../../../backends/parts/manifest-connection.ts";
 import {
   alpnProtocols,
   cipherSuites,
@@ -32,7 +33,6 @@ import {
   text,
   type ValueCheck,
 } from "../../../schema/schema.ts";
-import { keepalive } from "./connection.ts";
 
 const tlsVersion = (description: string) => choice(description, ["1.2", "1.3"]);
 

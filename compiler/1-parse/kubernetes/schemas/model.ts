@@ -2,10 +2,10 @@ import { promptGuard } from "../../../backends/ai/guard-manifest-form.ts";
 import { modelFields } from "../../../backends/ai/manifest-models.ts";
 import { llmFields } from "../../../backends/ai/manifest-policies.ts";
 import { kubernetesHeaderChangesSchema } from "../../../backends/parts/header-changes.ts";
+import { clientServerFields, simpleFields } from "../../../backends/parts/manifest-connection.ts";
 import { kubernetesRulesSchema } from "../../../backends/parts/rules.ts";
 import { gatewayModelSchema } from "../../../manifests/model.ts";
 import { object, unsupportedBut } from "../../../schema/schema.ts";
-import { clientServerFields, simpleBackend, simpleFields } from "./connection.ts";
 
 /** Returns the schema of GatewayModel. */
 export function modelResourceSchema() {
@@ -31,7 +31,7 @@ export function modelResourceSchema() {
         description: "Changes to the headers of requests to this model, and of its responses.",
       },
     ),
-    promptGuard: promptGuard(simpleBackend),
+    promptGuard,
   };
   const policies = object(fields, {
     atLeastOneOf: Object.keys(fields),

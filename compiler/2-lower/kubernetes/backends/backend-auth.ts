@@ -1,12 +1,12 @@
+import { readSigner } from "../../../backends/parts/client-authentication.ts";
+import { AZURE_SCOPE } from "../../../backends/parts/cloud-schema.ts";
 import {
   type AzureAuthValue,
   backendAuth,
   type ClientAuthValue,
   type crossAppAccess,
   type oauthTokenExchange,
-} from "../../../1-parse/kubernetes/schemas/backend-auth.ts";
-import { readSigner } from "../../../backends/parts/client-authentication.ts";
-import { AZURE_SCOPE } from "../../../backends/parts/cloud-schema.ts";
+} from "../../../backends/parts/manifest-auth.ts";
 import { readAwsRole } from "../../../backends/parts/read-connection.ts";
 import { readSentPlace } from "../../../backends/parts/sent-credentials.ts";
 import {

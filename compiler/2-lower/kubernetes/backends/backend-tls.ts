@@ -1,4 +1,4 @@
-import { backendTls } from "../../../1-parse/kubernetes/schemas/connection.ts";
+import { backendTls } from "../../../backends/parts/manifest-connection.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { backendValidation } from "../../../manifests/gateway.ts";
 import type { Manifest } from "../../../manifests/manifests.ts";

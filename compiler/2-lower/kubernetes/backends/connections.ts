@@ -1,5 +1,5 @@
 import { defaultConnections } from "../../../../runtime/net/default-connections.ts";
-import { httpFields, tcpFields } from "../../../1-parse/kubernetes/schemas/connection.ts";
+import { httpFields, tcpFields } from "../../../backends/parts/manifest-connection.ts";
 import type { Origin } from "../../../diagnostics/diagnostic.ts";
 import { guarded } from "../../../diagnostics/guarded.ts";
 import type { Manifest, ServicePort } from "../../../manifests/manifests.ts";

@@ -2,7 +2,6 @@ import type {
   PromptMessage,
   PromptMessages,
 } from "../../../../runtime/llm/formats/prompt-messages.ts";
-import { simpleBackend } from "../../../1-parse/kubernetes/schemas/connection.ts";
 import { promptGuard, readPromptGuard } from "../../../backends/ai/guard-manifest-form.ts";
 import { llmFields, namedRouteType } from "../../../backends/ai/manifest-policies.ts";
 import { readPromptCaching } from "../../../backends/ai/policies-schema.ts";
@@ -13,10 +12,9 @@ import type { Json } from "../../../model/json.ts";
 import type { LlmPolicies, RouteType } from "../../../model/llm-policies.ts";
 import type { PromptGuardConfig } from "../../../model/prompt-guards.ts";
 import { validated } from "../../../schema/schema.ts";
-import { fieldValues, isJoined } from "../policies/fields.ts";
-import { type EffectiveField, type FieldValue, merge } from "../policies/merge.ts";
+import type { EffectiveField, FieldValue } from "../policies/merge.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
-import { connectionOf } from "./connections.ts";
+import { ownConnection } from "./own-connection.ts";
 import { serverOf } from "./servers.ts";
 
 /**
@@ -83,21 +81,16 @@ export function llmPolicies(
   };
 }
 
-const guardSchema = promptGuard(simpleBackend);
-
 function readGuard(
   { value, source, level, origin }: FieldValue,
   gateway: Manifest,
   context: PolicyContext,
 ): PromptGuardConfig {
-  return readPromptGuard(validated(guardSchema, value), {
+  return readPromptGuard(validated(promptGuard, value), {
     origin,
     server: (reference, at) => serverOf({ reference, from: source, gateway, origin: at }, context),
-    connection: (fields, at) => {
-      const values = fieldValues("backend", fields, { level, source, origin: at });
-      const destination = { port: undefined, serverName: undefined, origin: at };
-      return connectionOf(merge(values, isJoined), destination, gateway, context);
-    },
+    connection: (fields, at) =>
+      ownConnection(fields, { level, source, origin: at }, gateway, context),
   });
 }
 

@@ -1,5 +1,5 @@
-import { backendTunnel } from "../../../1-parse/kubernetes/schemas/connection.ts";
 import { serverAddress } from "../../../backends/index.ts";
+import { backendTunnel } from "../../../backends/parts/manifest-connection.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest, ManifestOf, ServicePort } from "../../../manifests/manifests.ts";
 import type { ServerConfig, TunnelConfig } from "../../../model/server-policies.ts";

@@ -16,6 +16,7 @@ import {
 } from "../../../policies/parts/conditional-field.ts";
 import type { KubernetesContext, KubernetesForm } from "../../../policies/policy.ts";
 import { validated } from "../../../schema/schema.ts";
+import { ownConnection } from "../backends/own-connection.ts";
 import { serverOf } from "../backends/servers.ts";
 import { keyFolders, secretFiles } from "../inventory/secrets.ts";
 import { actsThere, carriedBy, meetField } from "./applicable.ts";
@@ -280,7 +281,7 @@ function partOfField(
 }
 
 function kubernetesContext(
-  { source, origin }: FieldValue,
+  { source, level, origin }: FieldValue,
   gateway: Manifest,
   context: PolicyContext,
 ): KubernetesContext {
@@ -288,6 +289,8 @@ function kubernetesContext(
     origin,
     diagnostics: context.diagnostics,
     server: (reference, at) => serverOf({ reference, from: source, gateway, origin: at }, context),
+    connection: (fields, at) =>
+      ownConnection(fields, { level, source, origin: at }, gateway, context),
     secretFiles: (name, keys, content, at) =>
       secretFiles({ name, keys, content, from: source, gateway, origin: at }, context),
     keyFolders: (names, at) => keyFolders(names, { from: source, gateway, origin: at }, context),

@@ -2,8 +2,8 @@ import type { Histogram, Sample } from "../../metrics/family.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import { guardChecks, guardDuration } from "../../metrics/table/guards.ts";
 import { SECOND } from "../../process/units.ts";
-import type { Guard, GuardAction, GuardRun } from "../guards/guard-run.ts";
-import type { GuardStep } from "../guards/prompt-guard.ts";
+import type { Guard, GuardAction, GuardRun } from "./guard-run.ts";
+import type { GuardStep } from "./prompt-guard.ts";
 
 /** Counts the actions of guards. */
 export class GuardMetrics {

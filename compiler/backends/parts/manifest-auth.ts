@@ -1,27 +1,10 @@
-import { signerFields } from "../../../backends/parts/client-authentication.ts";
-import {
-  AZURE_SCOPE,
-  awsFields,
-  awsRoleChecks,
-  awsService,
-} from "../../../backends/parts/cloud-schema.ts";
-import { headerNameSchema } from "../../../backends/parts/header-fields.ts";
-import { sentPlaceSchema } from "../../../backends/parts/sent-credentials.ts";
-import {
-  accessTokenScopes,
-  EXCHANGE_TEXTS,
-  exchangeChecks,
-  exchangeFields,
-  exchangeTargetSchema,
-  signedTokenFields,
-} from "../../../backends/parts/token-exchange.ts";
 import {
   backendReference,
   localObject,
   secretEntry,
   span,
   tinyText,
-} from "../../../manifests/field-types.ts";
+} from "../../manifests/field-types.ts";
 import {
   anyText,
   choice,
@@ -32,7 +15,19 @@ import {
   text,
   unsupported,
   unsupportedBut,
-} from "../../../schema/schema.ts";
+} from "../../schema/schema.ts";
+import { signerFields } from "./client-authentication.ts";
+import { AZURE_SCOPE, awsFields, awsRoleChecks, awsService } from "./cloud-schema.ts";
+import { headerNameSchema } from "./header-fields.ts";
+import { sentPlaceSchema } from "./sent-credentials.ts";
+import {
+  accessTokenScopes,
+  EXCHANGE_TEXTS,
+  exchangeChecks,
+  exchangeFields,
+  exchangeTargetSchema,
+  signedTokenFields,
+} from "./token-exchange.ts";
 
 const time = (description: string) => span(`${description} 5m by default.`);
 

@@ -1,8 +1,14 @@
-import { kubernetesHealth } from "../../../backends/parts/health.ts";
-import { backendReference, localObject, span, tinyText } from "../../../manifests/field-types.ts";
-import { keepAliveFields } from "../../../schema/keep-alive.ts";
-import { choice, list, object, shortText, text } from "../../../schema/schema.ts";
-import { backendAuth } from "./backend-auth.ts";
+import {
+  backendReference,
+  localObject,
+  secretEntry,
+  span,
+  tinyText,
+} from "../../manifests/field-types.ts";
+import { keepAliveFields } from "../../schema/keep-alive.ts";
+import { choice, list, object, pick, shortText, text } from "../../schema/schema.ts";
+import { kubernetesHealth } from "./health.ts";
+import { backendAuth } from "./manifest-auth.ts";
 
 /** `Keepalive` of a TCP connection. */
 export const keepalive = object(keepAliveFields(span), {
@@ -102,6 +108,21 @@ export const simpleFields = {
   http: object(httpFields, { description: "HTTP settings of the backend." }),
   auth: backendAuth,
 };
+
+/** The part of `BackendSimple` for known services: a key, and the time that they may take. */
+export const keyedBackend = object(
+  {
+    auth: object(
+      { secretRef: secretEntry("A Secret with the credential.", "Authorization") },
+      { required: ["secretRef"], description: "How the gateway authenticates to the service." },
+    ),
+    http: object(pick(httpFields, ["requestTimeout"]), {
+      minProperties: 1,
+      description: "HTTP settings of the service.",
+    }),
+  },
+  { minProperties: 1, description: "Connection settings." },
+);
 
 /** `BackendSimple`. */
 export const simpleBackend = object(simpleFields, { description: "Connection settings." });
