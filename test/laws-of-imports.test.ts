@@ -79,6 +79,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "mcp/guards",
     "policies/mcp-guards.ts",
     "llm/providers",
+    "llm/cache",
     "llm/calls",
     "llm",
     "tcp",

@@ -1,4 +1,4 @@
-import type { Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { RouteType } from "../model/llm-policies.ts";
 import { NAMED_SERVER, type Section } from "../model/traffic.ts";
 import type { AiConfig } from "./ai/ai-config.ts";
@@ -49,6 +49,7 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
     ...["modelList", "realtimeService", "passthroughService", "completionsTargets"],
     ...["messagesTargets", "responsesTargets", "embeddingsTargets", "tokenCountTargets"],
     ...["completionsModels", "messagesModels", "responsesModels", "embeddingsModels"],
+    ...["responseCache", "cacheScope"],
     ...["tokenCountModels", "passthroughModels", "passthroughTargets"],
   ],
   resolve: resolveAi,
@@ -94,6 +95,11 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
       return { ...node, groups: node.groups.map((group) => group.map(hooked)) };
     },
   },
+  sharedCaches: ({ groups }) =>
+    groups.flat().flatMap(({ cache }) => {
+      if (cache?.scope === undefined) return [];
+      return [{ key: cache.scope.source, origin: childOf(cache.origin, "key") }];
+    }),
   tryCommand,
 };
 

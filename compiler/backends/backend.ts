@@ -92,12 +92,21 @@ export interface Backend<
   startedServers?(node: Node): readonly StartedServer[];
   /** Prompt guards of its requests and responses; absent if it has none. */
   readonly promptGuards?: PromptGuardForm<Node>;
+  /** Returns the caches whose responses several callers may get; absent if it has none. */
+  sharedCaches?(node: Node): readonly SharedCache[];
   /** Describes its servers, one line each. */
   describe(node: Node): readonly BackendLine[];
   /** Describes the server of its connections. */
   describeTcp?(node: TcpNode): BackendLine;
   /** Returns a shell command with an example request to a route with it. */
   tryCommand(request: TryRequest, node: Node): string;
+}
+
+/** A cache whose responses several callers may get. */
+export interface SharedCache {
+  /** Expression; callers with the same value share responses. */
+  readonly key: string;
+  readonly origin: Origin;
 }
 
 /** Rules about part of the requests to a backend. */

@@ -6,7 +6,7 @@ import { validated } from "../schema/schema.ts";
 import type { PromptGuardNode, TextHooks } from "./ai/guards.ts";
 import { ai } from "./ai.ts";
 import { aws } from "./aws.ts";
-import type { Backend, BackendUse, GuardedServer, PartialRules } from "./backend.ts";
+import type { Backend, BackendUse, GuardedServer, PartialRules, SharedCache } from "./backend.ts";
 import { dynamic } from "./dynamic.ts";
 import { host } from "./host.ts";
 import { inferencePool } from "./inference-pool.ts";
@@ -127,6 +127,13 @@ export function withTextHooks<Kind extends BackendKind>(
 ): BackendNode<Kind> | undefined {
   const form = backendOf<Kind>(node.kind).promptGuards;
   return form === undefined ? node : form.withHooks(node, hooks, diagnostics);
+}
+
+/** Returns the caches of a backend whose responses several callers may get. */
+export function sharedCaches<Kind extends BackendKind>(
+  node: BackendNode<Kind>,
+): readonly SharedCache[] {
+  return backendOf<Kind>(node.kind).sharedCaches?.(node) ?? [];
 }
 
 /** Returns a backend without its prompt guards. */

@@ -42,13 +42,25 @@ export interface LlmPolicies {
   readonly prompts?: Configured<Required<PromptMessages>>;
   readonly promptGuard?: Configured<PromptGuardConfig>;
   readonly promptCaching?: Configured<PromptCaching>;
+  /** Cache of responses; absent if all requests are sent to providers. */
+  readonly cache?: Configured<ResponseCacheConfig>;
   /** Response to requests with fields that the provider does not support; `reject` by default. */
   readonly unsupported?: Configured<Unsupported>;
   readonly origin: Origin;
 }
 
-/** Policies for requests to a provider; guards are resolved separately because they may need keys. */
-export type ProviderPolicies = Omit<LlmPolicies, "promptGuard">;
+/** Cache of responses, as configured. */
+export interface ResponseCacheConfig {
+  /** Milliseconds after which a response is not used any more. */
+  readonly ttl: number;
+  /** Maximum size of all responses, in bytes. */
+  readonly maxBytes: number;
+  /** Expression for the callers who share responses; `undefined` if nobody shares them. */
+  readonly key: { readonly text: string; readonly origin: Origin } | undefined;
+}
+
+/** Policies for requests to a provider; guards and caches are resolved separately because they need more of the route. */
+export type ProviderPolicies = Omit<LlmPolicies, "promptGuard" | "cache">;
 
 /** A part of the configuration, and its place. */
 export interface Configured<Value> {

@@ -22,6 +22,8 @@ import {
 } from "../../runtime/metrics/table/mcp.ts";
 import { meshCertificateExpiry } from "../../runtime/metrics/table/mesh.ts";
 import {
+  cacheRequests,
+  cacheSaved,
   modelDuration,
   modelFirstToken,
   modelTokens,
@@ -216,6 +218,14 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
     panel("Seconds to the first content of a model's stream, p95", "s", [
       query.quantile(0.95, modelFirstToken, { by: ["gen_ai_request_model"] }),
       "{{gen_ai_request_model}}",
+    ]),
+    panel("Requests that caches of responses answer", "reqps", [
+      query.rate(cacheRequests, { by: ["route", "result"] }),
+      "{{route}} {{result}}",
+    ]),
+    panel("US dollars per second that caches save", "short", [
+      query.rate(cacheSaved, { by: ["route"] }),
+      "{{route}}",
     ]),
     panel("Health of providers, where there are several", "percentunit", [
       query.min(providerHealth, { by: ["route", "provider"] }),

@@ -16,7 +16,6 @@ import {
   type CredentialLocationNode,
   credentialLocationSchema,
   lowerCredentialLocation,
-  proxyLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
 import { identityCheck, modeChange } from "./parts/identity-access.ts";
@@ -158,7 +157,6 @@ export const apiKey: Policy<
   },
   lowering: {
     merge: "replace",
-    forProxy: (config) => ({ ...config, location: proxyLocation(config.location) }),
     lower: (given, origin) => {
       return {
         mode: given.mode ?? "strict",

@@ -11,7 +11,6 @@ import {
   type CredentialLocationNode,
   credentialLocationSchema,
   lowerCredentialLocation,
-  proxyLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
 import { identityCheck, modeChange } from "./parts/identity-access.ts";
@@ -122,7 +121,6 @@ export const basicAuth: Policy<
   },
   lowering: {
     merge: "replace",
-    forProxy: (config) => ({ ...config, location: proxyLocation(config.location) }),
     lower: (given, origin) => {
       return {
         mode: given.mode ?? "strict",

@@ -22,7 +22,8 @@ export const aiTemplate: BackendTemplate<"ai"> = {
   reads: ({ groups, conditions }) => [
     ...groups
       .flat()
-      .flatMap(({ guard, transforms }) => [
+      .flatMap(({ guard, transforms, cache }) => [
+        ...(cache ? (cache.scope?.variables ?? ["jwt"]) : []),
         ...(guard ? guardReads(guard) : []),
         ...(transforms?.fields.flatMap(({ value: made }) => made.variables) ?? []),
       ]),

@@ -244,6 +244,13 @@ describe("an audit finds", () => {
     );
   });
 
+  it("responses that callers share: shared-cache", () => {
+    const backend = "ai: {provider: {openAI: {}}}";
+    const cached = (cache: string) => gateway(`${jwt}, ai: {cache: ${cache}}`, backend);
+    expect(found(cached("{ttl: 1m, key: jwt.team}"))).toContain("shared-cache");
+    expect(found(cached("{ttl: 1m}"))).not.toContain("shared-cache");
+  });
+
   it("servers that get the tokens of their clients: passed-token", () => {
     const backend = 'host: "127.0.0.1:9", policies: {backendAuth: {passthrough: {}}}';
     expect(found(gateway(jwt, backend))).toContain("passed-token");

@@ -108,6 +108,12 @@ const openings: readonly (readonly [what: string, from: string, to: string, says
     "client credentials are forwarded to the server",
   ],
   [
+    "responses of other callers",
+    "ai: {promptGuard",
+    "ai: {cache: {ttl: 1m, key: apiKey.team}, promptGuard",
+    "cached responses are shared by callers",
+  ],
+  [
     "no guard of prompts",
     "              ai: {promptGuard: {request: [{regex: {action: reject, rules: [{builtin: creditCard}]}}]}}\n",
     "",

@@ -7,7 +7,6 @@ import {
   expression,
   type Infer,
   ignored,
-  inPhase,
   integer,
   list,
   object,
@@ -93,7 +92,7 @@ export const processSchema = object(
             default: "info",
           },
         ),
-        filter: inPhase("log", expression(LOG_FILTER)),
+        filter: expression(LOG_FILTER),
         fields: object(logFieldsSchema(), {
           atLeastOneOf: ["remove", "add"],
           description: "Fields of access lines.",

@@ -5,7 +5,6 @@ import {
   either,
   expression,
   type Infer,
-  inPhase,
   list,
   map,
   number,
@@ -34,7 +33,7 @@ export function tracingSchema() {
         "Attributes of the gateway itself, in addition to its name and host.",
       ),
       ...samplings(),
-      filter: inPhase("log", expression(SPAN_FILTER)),
+      filter: expression(SPAN_FILTER),
     },
     {
       exactlyOneOf: COLLECTORS,
@@ -124,8 +123,9 @@ function path(defaultPath: string) {
 }
 
 function attributeMap(description: string) {
-  const value = expression("CEL expression for the value; the attribute is omitted if it fails.");
-  return map(inPhase("log", value), { description });
+  return map(expression("CEL expression for the value; the attribute is omitted if it fails."), {
+    description,
+  });
 }
 
 function removed() {

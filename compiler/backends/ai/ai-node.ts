@@ -12,6 +12,7 @@ import type { PromptGuardNode } from "./guards.ts";
 import type { ModelConditionsNode } from "./model-conditions.ts";
 import type { ProviderKind } from "./providers/index.ts";
 import type { LlmEndpoint } from "./providers/provider.ts";
+import type { ResponseCacheNode } from "./response-cache.ts";
 import type { VirtualModelNode } from "./virtual-models.ts";
 
 /** The LLM providers behind a route. */
@@ -89,6 +90,8 @@ export interface AiProviderNode {
   readonly transforms: TransformsNode | undefined;
   /** Guards of requests and responses; `undefined` if none. */
   readonly guard: PromptGuardNode | undefined;
+  /** Cache of its responses; `undefined` if there is none. */
+  readonly cache: ResponseCacheNode | undefined;
   /** Conditions of ejection; `undefined` if there is no other provider to fall back to. */
   readonly health: HealthNode | undefined;
   readonly origin: Origin;

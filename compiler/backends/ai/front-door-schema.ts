@@ -35,6 +35,7 @@ import { providers } from "./providers/index.ts";
 import { apiField, CHAT_APIS } from "./providers/openai-apis.ts";
 import { presets } from "./providers/presets.ts";
 import type { OwnParam } from "./providers/provider.ts";
+import { responseCacheSchema } from "./response-cache.ts";
 import { oneServer, providerServerFields } from "./server-fields.ts";
 import { tokenize } from "./tokenize.ts";
 
@@ -155,6 +156,7 @@ function upstreamPolicies() {
     requestHeaders: headerChangesSchema("Changes to the headers of requests to this model only."),
     responseHeaders: headerChangesSchema("Changes to the headers of this model's responses."),
     promptCaching: promptCaching(),
+    cache: responseCacheSchema,
     unsupported: unsupportedSchema,
     health: healthSchema(),
     backendTLS,

@@ -4,7 +4,6 @@ import {
   boolean,
   choice,
   expression,
-  inPhase,
   json,
   list,
   map,
@@ -21,6 +20,7 @@ import {
   REQUEST_FIELDS,
   unsupportedSchema,
 } from "./policies-schema.ts";
+import { responseCacheSchema } from "./response-cache.ts";
 
 const field = shortText("Key in the request's JSON.");
 
@@ -43,7 +43,7 @@ const requestFieldLists = {
   ),
   transformations: fieldList(
     object(
-      { field, expression: inPhase("llm", expression("CEL expression for the value.")) },
+      { field, expression: expression("CEL expression for the value.") },
       { required: ["field", "expression"] },
     ),
     REQUEST_FIELDS.transformations,
@@ -64,6 +64,7 @@ export const llmFields = {
   ...requestFieldLists,
   modelAliases,
   promptCaching: promptCaching(),
+  cache: responseCacheSchema,
   unsupported: unsupportedSchema,
   routes: map(choice("Type of traffic on the path.", [...ROUTE_TYPES, "AnthropicTokenCount"]), {
     description: "Type of traffic by suffix of the path.",

@@ -6,7 +6,6 @@ import {
   choice,
   duration,
   type Infer,
-  inPhase,
   integer,
   json,
   list,
@@ -19,6 +18,7 @@ import { bothForms, formFields, type TwoForms } from "../../schema/two-forms.ts"
 import { expressionsSchema } from "../parts/named-expressions.ts";
 import { promptGuardSchema } from "./guard-file-form.ts";
 import { MODEL_PATTERN } from "./model-pattern.ts";
+import { responseCacheSchema } from "./response-cache.ts";
 
 /** Route types by name: those of the specification, and the spellings of the reference's files. */
 const typeWords: Readonly<Record<string, RouteType>> = {
@@ -118,10 +118,7 @@ export const requestFieldMaps = {
 };
 
 /** Request fields computed by expressions. */
-export const transformationsSchema = inPhase(
-  "llm",
-  expressionsSchema(REQUEST_FIELDS.transformations),
-);
+export const transformationsSchema = expressionsSchema(REQUEST_FIELDS.transformations);
 
 /** Returns the schema of `ai` among the policies of a file. */
 export function llmPoliciesSchema() {
@@ -147,6 +144,7 @@ export function llmPoliciesSchema() {
       ),
       promptGuard: promptGuardSchema(),
       promptCaching: promptCaching(),
+      cache: responseCacheSchema,
       unsupported: unsupportedSchema,
       transformations: transformationsSchema,
       finalTransformations: unsupportedBut(

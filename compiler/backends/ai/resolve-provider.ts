@@ -34,6 +34,7 @@ import { knownModel, misspelledModel } from "./known-models.ts";
 import { resolveProviderServer } from "./provider-server.ts";
 import { type ProviderKind, type ProviderOptions, providerOf } from "./providers/index.ts";
 import type { LlmCredentialForm, LlmEndpoint } from "./providers/provider.ts";
+import { resolveResponseCache } from "./response-cache.ts";
 
 /** The context of a provider within its route. */
 export interface ProviderPlace {
@@ -77,10 +78,12 @@ export function resolveProvider(
     const params = { field: "aws", actsOn: "requests to services of AWS", found: undefined };
     context.diagnostics.report("misplaced-field", keyPlace(merged.auth.origin), params);
   }
-  const { promptGuard, ...policies } = merged.ai ?? { origin };
+  const { promptGuard, cache, ...policies } = merged.ai ?? { origin };
   const guard = promptGuard && resolvePromptGuard(promptGuard, place.types, context);
   if (at === undefined || own === undefined) return undefined;
   if (promptGuard !== undefined && guard === undefined) return undefined;
+  const cached = cache && resolveResponseCache(cache, place.types, context);
+  if (cache !== undefined && cached === undefined) return undefined;
   const transforms = resolveTransforms(merged.ai, context);
   if (merged.ai?.transformations !== undefined && transforms === undefined) return undefined;
   return {
@@ -107,6 +110,7 @@ export function resolveProvider(
     policies: merged.ai && policies,
     transforms,
     guard,
+    cache: cached,
     health: isOne ? reportHealth(health, place, context) : providerHealth(health, context),
     origin,
   };

@@ -7,6 +7,7 @@ import { parseTimer } from "../../schema/duration.ts";
 import type { LlmModelValue, LlmProviderValue } from "../ai/front-door-schema.ts";
 import { lowerPromptGuard } from "../ai/guard-file-form.ts";
 import { type LlmPoliciesValue, readPromptCaching, routeTypeOf } from "../ai/policies-schema.ts";
+import { readResponseCache } from "../ai/response-cache.ts";
 import { type HeaderChangesValue, readHeaderChanges } from "./header-changes.ts";
 import { readHealth } from "./health.ts";
 import { lowerExpressions } from "./named-expressions.ts";
@@ -69,6 +70,7 @@ export function readModelPolicies(
     transformations: transformation,
     promptGuard: guardrails,
     promptCaching,
+    cache: model.cache,
     unsupported: model.unsupported,
   };
   const hasAi = Object.values(ai).some((part) => part !== undefined);
@@ -119,6 +121,7 @@ function readLlm(
     modelAliases,
     prompts,
     promptCaching,
+    cache,
     promptGuard,
     unsupported,
     providerHeader,
@@ -149,6 +152,9 @@ function readLlm(
     ...(modelAliases && { modelAliases: { value: modelAliases, origin: at("modelAliases") } }),
     ...(promptCaching && {
       promptCaching: { value: readPromptCaching(promptCaching), origin: at("promptCaching") },
+    }),
+    ...(cache && {
+      cache: { value: readResponseCache(cache, at("cache")), origin: at("cache") },
     }),
     ...(unsupported && { unsupported: { value: unsupported, origin: at("unsupported") } }),
     ...(promptGuard && {

@@ -121,6 +121,15 @@ export const llmMessages = {
       "Requests of the route type `Models` return the models in the configuration: the fixed models of providers and " +
       "the aliases. Providers are not asked for their models.",
   }),
+  "cache-without-caller": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "no response is cached: no policy of this route identifies callers",
+    hint: () => "authenticate callers with jwtAuth, apiKey or basicAuth, or set `key` of the cache",
+    explanation:
+      "Each caller has its own cached responses, so that nobody gets the response of somebody else. Requests without a " +
+      "verified identity are not cached. `key` is a CEL expression: callers with the same value share responses, for " +
+      "example `source.identity` for workloads, or a constant for all callers.",
+  }),
   "guard-cannot-act": message<{ guard: string; type: string }>({
     severity: "error",
     text: ({ guard, type }) => `${guard} cannot inspect ${type} requests of this route`,

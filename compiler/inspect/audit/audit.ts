@@ -1,6 +1,6 @@
 import path from "node:path";
 import { startedServers } from "../../4-emit/image-commands.ts";
-import { backendOf } from "../../backends/index.ts";
+import { backendOf, sharedCaches } from "../../backends/index.ts";
 import type { CelPhase } from "../../cel/compile.ts";
 import { childOf, type Diagnostic, Diagnostics, keyPlace } from "../../diagnostics/diagnostic.ts";
 import { accessOf, policiesMet } from "../../ir/access.ts";
@@ -53,6 +53,8 @@ function auditRoute(
     diagnostics.report("unlimited-models", at, { route: route.name });
   if (backends.some(({ passesToken }) => passesToken))
     diagnostics.report("passed-token", at, { route: route.name });
+  for (const { key, origin } of route.backends.flatMap(sharedCaches))
+    diagnostics.report("shared-cache", keyPlace(origin), { route: route.name, key });
   if (route.backends.some(isUnverified))
     diagnostics.report("unverified-server", at, { route: route.name });
   for (const use of policies)

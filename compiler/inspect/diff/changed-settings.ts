@@ -128,6 +128,16 @@ const FIELDS: readonly KnownField[] = [
     weigh: (from, to) => forwarding(from !== undefined, to !== undefined),
   },
   {
+    name: /(?:^|\.)cache\.scope$/,
+    weigh: (from, to) => {
+      const text = "cached responses";
+      if (to === undefined)
+        return { direction: "closes", text: `${text} are not shared by callers any more` };
+      const what = from === undefined ? "are shared by callers" : "are shared by other callers";
+      return { direction: "opens", text: `${text} ${what}` };
+    },
+  },
+  {
     name: /(?:^|\.)groups\.\d+\.\d+\.model$/,
     weigh: (from, to) => {
       if (to === undefined)

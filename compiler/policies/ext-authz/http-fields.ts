@@ -7,7 +7,6 @@ import {
   byteCount,
   expression,
   type Infer,
-  inPhase,
   integer,
   list,
   map,
@@ -86,11 +85,8 @@ export const responseHeaderNames = headerNames(
 );
 
 /** Schema of the metadata that later expressions read. */
-export const metadataFields = inPhase(
-  "response",
-  expressionsSchema(
-    "Values that later expressions read as `extauthz.NAME`, computed from the request and the server's `response`.",
-  ),
+export const metadataFields = expressionsSchema(
+  "Values that later expressions read as `extauthz.NAME`, computed from the request and the server's `response`.",
 );
 
 const shared = object(questionFields);

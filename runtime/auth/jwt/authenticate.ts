@@ -3,7 +3,6 @@ import { type Exchange, logFields } from "../../http/exchange.ts";
 import { type CredentialLocation, locationName } from "../../http/headers/credential-location.ts";
 import { refuse } from "../../http/refuse.ts";
 import { credentialIn, stripCredential } from "../credentials.ts";
-import { refuseCredential } from "../refuse-credential.ts";
 import { InvalidToken } from "./invalid-token.ts";
 import type { Verdict } from "./verifier.ts";
 
@@ -27,11 +26,11 @@ export function admit(
 ): Authenticated {
   if (verdict instanceof InvalidToken) {
     logFields(exchange.record).set("error", verdict.reason);
-    refuseCredential(exchange, location, {
-      reason: "JwtAuth",
-      message: "authentication failure: the token is not valid",
-      challenge: challenge(exchange, "invalid_token"),
-    });
+    const header = challenge(exchange, "invalid_token");
+    refuse(exchange, 401, "JwtAuth", "authentication failure: the token is not valid", [
+      "www-authenticate",
+      header,
+    ]);
     return undefined;
   }
   if (verdict === "unavailable") {
@@ -49,11 +48,10 @@ export function refuseMissing(
   challenge: Challenge,
 ): undefined {
   logFields(exchange.record).set("error", `no token in ${locationName(location)}`);
-  refuseCredential(exchange, location, {
-    reason: "JwtAuth",
-    message: "authentication failure: no bearer token found",
-    challenge: challenge(exchange, undefined),
-  });
+  refuse(exchange, 401, "JwtAuth", "authentication failure: no bearer token found", [
+    "www-authenticate",
+    challenge(exchange, undefined),
+  ]);
 }
 
 /** Removes the token from the request, so that no upstream sees it, and logs its subject. */

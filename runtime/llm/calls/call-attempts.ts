@@ -5,16 +5,19 @@ import { retryAfter } from "../../http/headers/retry-after.ts";
 import { describeCall } from "../../http/upstream/traced-request.ts";
 import type { UpstreamCall } from "../../http/upstream/upstream.ts";
 import type { TriedCall } from "../../policies/retry/tries.ts";
+import type { MaybePromise } from "../../process/maybe-promise.ts";
 import { SECOND } from "../../process/units.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
 import type { Provider } from "../providers/provider.ts";
 import { attempt } from "./attempt.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
+import { type CachedCall, cachedCall } from "./cached-call.ts";
 import type { CallAttributes } from "./call-attributes.ts";
 import { CallGuards } from "./call-guards.ts";
 import { requestHeaders, requestLines } from "./call-headers.ts";
 import { bodyFor, type ChatCall, renamedCall, sentLength } from "./chat-call.ts";
 import type { ChatService } from "./chat-service.ts";
+import { forwardedQuery } from "./forwarded-query.ts";
 import type { ProviderRequest } from "./provider-request.ts";
 import { recordResponse } from "./record-call.ts";
 import {
@@ -78,13 +81,44 @@ export class CallAttempts {
       const target = next.value;
       const given = transformed(exchange, call, target, attributes);
       if (guards !== undefined) return this.#tryGuarded(guards, given, target);
-      if (this.#try(given, target)) return;
+      const served = this.#serve(given, target);
+      if (typeof served !== "boolean") return this.#tryAfter(served);
+      if (served) return;
     }
   }
 
   async #tryGuarded(guards: CallGuards, call: ChatCall, target: LlmTarget): Promise<void> {
     const guarded = await guards.callFor(target, call);
-    if (!this.#try(guarded, target)) await this.tryNext();
+    await this.#tryAfter(this.#serve(guarded, target));
+  }
+
+  async #tryAfter(served: MaybePromise<boolean>): Promise<void> {
+    if (!(await served)) await this.tryNext();
+  }
+
+  /** Responds from the cache of a provider, or tries it; false if it cannot serve this request, though another one may. */
+  #serve(call: ChatCall, target: LlmTarget): MaybePromise<boolean> {
+    const { exchange, attributes } = this.#context;
+    const cached = cachedCall(exchange, call, target);
+    if (cached === undefined) return this.#try(call, target);
+    if (cached.respond(attributes)) return true;
+    const flight = cached.wait();
+    if (flight === undefined) return this.#tryFirst(call, target, cached);
+    return flight.then(() => {
+      if (exchange.isOver || cached.respond(attributes)) return true;
+      return this.#try(call, target, cached);
+    });
+  }
+
+  /** Tries a provider while equal requests wait for its response. */
+  #tryFirst(call: ChatCall, target: LlmTarget, cached: CachedCall): boolean {
+    let isTried = false;
+    try {
+      isTried = this.#try(call, target, cached);
+      return isTried;
+    } finally {
+      if (!isTried) cached.land();
+    }
   }
 
   /** Yields the providers of the call, and those of further rounds after failures. */
@@ -99,7 +133,7 @@ export class CallAttempts {
   }
 
   /** Tries one provider; false if it cannot serve this request, though another one may. */
-  #try(call: ChatCall, target: LlmTarget): boolean {
+  #try(call: ChatCall, target: LlmTarget, cached?: CachedCall): boolean {
     const { exchange, service, attributes } = this.#context;
     const { providerHeader, attemptTimeout, keepAlive, operation, errors } = service;
     const { provider } = target;
@@ -118,6 +152,7 @@ export class CallAttempts {
         ? beginModelCall(exchange.trace, { provider, model, operation }, sent)
         : undefined;
     const guard = this.#guards?.responseGuard(target, call);
+    const recording = cached?.record();
     const settle = (outcome: AttemptOutcome): void => {
       if (span !== undefined) endModelCall(span, outcome);
       // An error passes guards once it is known that the client gets it.
@@ -128,6 +163,7 @@ export class CallAttempts {
       }
       const facts = { target, call, model, operation, start, attributes };
       recordResponse(exchange, facts, outcome);
+      if (recording !== undefined) cached?.settle(recording, outcome, call, attributes);
       if (outcome.kind === "failed") void this.#continue({ ...outcome, target });
     };
     exchange.record.upstream = provider.upstream.name;
@@ -145,6 +181,7 @@ export class CallAttempts {
       keepAlive,
       errors,
       guard,
+      recording,
       settle,
     });
     return true;
@@ -195,14 +232,11 @@ function transformed(
 }
 
 /** Keeps the query of a client whose format the provider uses (`?beta=true`), unless the endpoint has its own. */
-function withQuery(endpoint: string, { query }: Exchange, { isNative }: LlmTarget): string {
-  if (!isNative || query === "" || endpoint.includes("?") || KEY_IN_QUERY.test(query))
-    return endpoint;
+function withQuery(endpoint: string, exchange: Exchange, { isNative }: LlmTarget): string {
+  const query = isNative && !endpoint.includes("?") ? forwardedQuery(exchange) : "";
+  if (query === "") return endpoint;
   return `${endpoint}?${query}`;
 }
-
-/** Matches a key that some clients send in the query: it is meant for the gateway. */
-const KEY_IN_QUERY = /(?:^|&)(?:api[-_]?key|key|access_token|token)=/i;
 
 /** Builds the request to a provider. */
 function upstreamRequest(

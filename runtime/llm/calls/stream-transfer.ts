@@ -32,6 +32,10 @@ export class StreamTransfer implements Transfer {
     const own = target.isNative
       ? withoutHeader(receivedHeaders(head, owner.context), "content-encoding")
       : ownHeaders("text/event-stream", head, owner.context);
+    owner.context.recording?.begin("text/event-stream", head, target.provider, [
+      ...owner.context.headers.list,
+      ...["cache-control", "no-cache"],
+    ]);
     this.#client = new StreamResponse(exchange, {
       headers: [...own, "cache-control", "no-cache"],
       ...{ ping: this.#relay.ping, keepAlive },
@@ -81,6 +85,7 @@ export class StreamTransfer implements Transfer {
     const client = this.#client;
     if (owner.isOver) return true;
     if (hasContent) owner.contentBegan();
+    owner.context.recording?.add(output);
     const isReady = client.write(output, hasContent || state === "ended");
     if (state === "open") {
       this.#isReady = isReady;

@@ -1,6 +1,7 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { HeaderList } from "../../http/headers/header-list.ts";
 import type { JsonBody } from "../../json/json-body.ts";
+import type { ResponseCache } from "../cache/response-cache.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
@@ -37,6 +38,10 @@ export interface TargetSettings extends AnyTarget {
   readonly guard?: PromptGuard;
   /** Transforms a call with expressions, before it is guarded; absent if there are no expressions. */
   readonly transform?: CallTransform;
+  /** Cache of responses; absent if each request is sent to the provider. */
+  readonly cache?: ResponseCache;
+  /** Providers that may send each other's cached responses; absent: only this one. */
+  readonly pool?: string;
   /** Applies the configured edits of the body. */
   readonly prepare?: (body: JsonBody) => void;
 }

@@ -8,6 +8,7 @@ import { forwardedHeaders } from "./call-headers.ts";
 import type { ChatCall } from "./chat-call.ts";
 import type { ReceivedHead } from "./received-head.ts";
 import type { ResponseGuard } from "./response-guard.ts";
+import type { ResponseRecording } from "./response-recording.ts";
 import type { LlmTarget } from "./target.ts";
 
 /** Context of one attempt. */
@@ -24,6 +25,8 @@ export interface AttemptContext {
   readonly errors: ErrorFormat;
   /** Guard of the response; `undefined` if there is no guard. */
   readonly guard: ResponseGuard | undefined;
+  /** Records the response for a cache; `undefined` if it is not cached. */
+  readonly recording?: ResponseRecording | undefined;
   /** Milliseconds of silence after which the client of a stream is sent a ping; `undefined` to send none. */
   readonly keepAlive: number | undefined;
   /** Called once, before the client has the end of its response, because the access log is written then. */

@@ -112,10 +112,11 @@ export class WholeTransfer implements Transfer {
     const isUncounted = whole?.facts.usage === undefined && whole?.facts.counted === undefined;
     if (isUncounted) this.#estimate = Math.ceil(content.length / 4);
     if (exchange.headersSent) {
+      if (whole !== undefined) this.#record(whole, content);
       owner.respond(whole?.facts ?? {});
       exchange.end();
     } else if (whole === undefined) owner.fail(INVALID_RESPONSE, true);
-    else if (guard === undefined) this.#deliver(whole.text, whole.facts, { body, content });
+    else if (guard === undefined) this.#deliver(whole, whole.text, { body, content });
     else void this.#guard(whole.text ?? received.text, guard, whole, { body, content });
   }
 
@@ -139,20 +140,29 @@ export class WholeTransfer implements Transfer {
     if (this.#owner.isOver) return;
     if (guarded === undefined) this.#owner.fail(INVALID_RESPONSE, true);
     else if (typeof guarded === "object") this.#owner.reject(guarded, whole.facts);
-    else this.#deliver(guarded === text ? whole.text : guarded, whole.facts, own);
+    else this.#deliver(whole, guarded === text ? whole.text : guarded, own);
   }
 
   /** `text`: the client's response; `undefined` to forward the provider's own. */
-  #deliver(text: string | undefined, facts: ResponseFacts, { body, content }: OwnBody): void {
+  #deliver(whole: WholeResponse, text: string | undefined, { body, content }: OwnBody): void {
     const head = this.#head;
     const { context } = this.#owner;
     const { exchange, headers } = context;
-    this.#owner.respond(facts);
+    this.#record(whole, text ?? content);
+    this.#owner.respond(whole.facts);
     if (text !== undefined || !this.#passes) {
       exchange.respond(200, ownHeaders("application/json", head, context), text ?? content);
     } else if (head.fields === undefined) {
       exchange.respond(head.status, receivedHeaders(head, context), body);
     } else exchange.passWhole(head.status, head.fields, headers, body);
+  }
+
+  /** Records a response for a cache. `content`: the decompressed body. */
+  #record({ warning }: WholeResponse, content: string | Buffer): void {
+    const { recording, target, headers } = this.#owner.context;
+    if (recording === undefined || warning !== undefined) return;
+    recording.begin("application/json", this.#head, target.provider, headers.list);
+    recording.add([content]);
   }
 
   /** `text`: the decompressed body; `body`: the body as received, absent if it is too long. */

@@ -107,3 +107,19 @@ export const providerEjected = {
   help: "Seconds until a provider gets requests again.",
   labels: ["route", "provider"],
 } as const satisfies GaugeMetric;
+
+/** `gwc_llm_cache_requests_total`; `result`: `hit`, or `miss` if a provider was called. */
+export const cacheRequests = {
+  kind: "counter",
+  name: "gwc_llm_cache_requests_total",
+  help: "Requests to models that may be answered from the cache of their route.",
+  labels: ["route", "result"],
+} as const satisfies CounterMetric;
+
+/** `gwc_llm_cache_saved_usd_total` */
+export const cacheSaved = {
+  kind: "counter",
+  name: "gwc_llm_cache_saved_usd_total",
+  help: "Costs in US dollars of the responses that were sent from a cache, when they were made.",
+  labels: ["route"],
+} as const satisfies CounterMetric;

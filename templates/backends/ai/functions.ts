@@ -1,15 +1,18 @@
 import type { Origin } from "../../../compiler/diagnostics/diagnostic.ts";
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
+import type { CompiledExpression } from "../../../compiler/model/expressions.ts";
 import { code, comment, join, literal } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
 import { headerList } from "../../code/header-list.ts";
 import type { Code, Name, Printable } from "../../code/hole.ts";
+import { returned } from "../../code/layout.ts";
 import { logVariables } from "../../code/log-variables.ts";
 import { capitalized, imported, importedType, name } from "../../code/names.ts";
 import type { Trace } from "../../code/trace.ts";
 import { nonEmpty } from "../../code/units.ts";
 import type { BackendScope } from "../backend.ts";
 import { unhealthyFunction } from "../parts/health.ts";
+import { cacheCode } from "./cache.ts";
 import { type ConditionNames, matchFunction, rulesFunction } from "./entry-conditions.ts";
 import { promptGuardCode, type WebhookNode, webhookHeadersCode } from "./guards.ts";
 import { modelCases } from "./model-cases.ts";
@@ -244,6 +247,40 @@ export class AiFunctions {
           expressions: this.#expressions,
           headersOf: (webhook) => this.#webhookHeaders(node, webhook, guard.origin),
         }),
+    });
+  }
+
+  /** Declares the cache of responses; returns it with the providers that share it, or nothing without a cache. */
+  cache(node: ProviderNode): Readonly<Record<string, Printable | undefined>> {
+    const { cache } = node;
+    if (cache === undefined) return {};
+    const { scope, origin } = cache;
+    const id = this.#declare(node, {
+      label: "responseCache",
+      says: ({ cache: each }) => each && [each.ttl, each.maxBytes, each.scope?.source],
+      origin,
+      make: (own) => cacheCode(own, cache, scope && this.#scopeFunction(node, scope, origin)),
+    });
+    const group = this.#node.groups.find((each) => each.includes(node)) ?? [];
+    const [first] = group;
+    return { cache: id, pool: group.length > 1 ? first?.name : undefined };
+  }
+
+  #scopeFunction(node: ProviderNode, scope: CompiledExpression, origin: Origin): Name {
+    return this.#declare(node, {
+      label: "cacheScope",
+      says: ({ cache: each }) => each?.scope?.source,
+      origin,
+      make: (id) => {
+        const { input, declared } = inputOf(scope.variables);
+        return code`
+          function ${id}(${input}): unknown {
+            ${declared}
+            ${comment(scope.source)}
+            ${returned(this.#expressions.use(scope.code))}
+          }
+        `;
+      },
     });
   }
 

@@ -50,6 +50,7 @@ function branchCode(
     ...endpointSettings(endpoint, node, functions),
     transform: functions.transform(asked, node),
     prepare: functions.prepare(asked, node),
+    ...(asked.operation === "count_tokens" ? {} : functions.cache(node)),
   };
   if (format === asked.native) {
     const settings = { ...target, format: formatExport(variant, "native", "Native") };

@@ -114,6 +114,7 @@ export const backendFields: readonly FieldCase[] = [
   },
   { path: "backend.ai.modelAliases", values: [{ a: "b" }, { c: "d" }] },
   { path: "backend.ai.promptCaching", values: [{ minTokens: 1 }, { cacheTools: true }] },
+  { path: "backend.ai.cache", values: [{ ttl: "1m" }, { ttl: "2m", key: "apiKey.team" }] },
   { path: "backend.ai.unsupported", values: ["drop", "reject"] },
   { path: "backend.ai.routes", values: [{ "/a": "Messages" }, { "/b": "Models" }] },
 ];

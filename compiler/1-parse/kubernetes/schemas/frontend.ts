@@ -26,7 +26,6 @@ import { kubernetesConnectionRulesSchema } from "../../../policies/connection-ru
 import {
   choice,
   expression,
-  inPhase,
   list,
   object,
   shortText,
@@ -60,7 +59,7 @@ const httpFields = {
 };
 
 const attribute = object(
-  { name: shortText("Its name."), expression: inPhase("log", expression("Its value.")) },
+  { name: shortText("Its name."), expression: expression("Its value.") },
   { required: ["name", "expression"] },
 );
 
@@ -102,7 +101,7 @@ const tracing = object(
     resources: list(attribute, { description: "Attributes of the gateway itself." }),
     randomSampling: expression(SAMPLINGS.randomSampling),
     clientSampling: expression(SAMPLINGS.clientSampling),
-    filter: inPhase("log", expression(SPAN_FILTER)),
+    filter: expression(SPAN_FILTER),
   },
   {
     exactlyOneOf: [...SERVER_REFERENCES],
@@ -114,7 +113,7 @@ const tracing = object(
 const otlp = object(
   {
     ...serverReferenceFields(RECORD_SERVER),
-    filter: inPhase("log", expression(RECORD_FILTER)),
+    filter: expression(RECORD_FILTER),
     attributes: attributesOf(RECORD_FIELDS),
     protocol: choice("Protocol of the server.", ["HTTP", "GRPC"], { default: "GRPC" }),
     path: collectorPath("/v1/logs"),
@@ -140,7 +139,7 @@ export const frontendFields = {
     description: "HTTP with clients.",
   }),
   accessLog: object(
-    { filter: inPhase("log", expression(LOG_FILTER)), attributes, otlp },
+    { filter: expression(LOG_FILTER), attributes, otlp },
     { description: "Access log: logged requests and their fields." },
   ),
   tracing,
@@ -150,10 +149,7 @@ export const frontendFields = {
         {
           add: list(
             object(
-              {
-                name: text("Its name.", LABEL_NAME),
-                expression: inPhase("log", expression("Its value.")),
-              },
+              { name: text("Its name.", LABEL_NAME), expression: expression("Its value.") },
               { required: ["name", "expression"] },
             ),
             { minItems: 1, maxItems: 16, description: METRIC_LABELS },

@@ -5,6 +5,7 @@ import type {
 import { promptGuard, readPromptGuard } from "../../../backends/ai/guard-manifest-form.ts";
 import { llmFields, namedRouteType } from "../../../backends/ai/manifest-policies.ts";
 import { readPromptCaching } from "../../../backends/ai/policies-schema.ts";
+import { readResponseCache } from "../../../backends/ai/response-cache.ts";
 import { childOf } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest } from "../../../manifests/manifests.ts";
 import type { NamedExpression } from "../../../model/expressions.ts";
@@ -32,8 +33,10 @@ export function llmPolicies(
   const [aliases, prompt] = [part("modelAliases"), part("prompt")];
   const [caching, guard] = [part("promptCaching"), part("promptGuard")];
   const [transforms, unsupported] = [part("transformations"), part("unsupported")];
+  const cache = part("cache");
   const found = [
     ...[routes, defaults, overrides, transforms, aliases, prompt, caching, guard, unsupported],
+    cache,
   ];
   const first = found.find((each) => each !== undefined);
   if (first === undefined) return undefined;
@@ -66,6 +69,12 @@ export function llmPolicies(
       promptCaching: {
         value: readPromptCaching(validated(llmFields.promptCaching, caching.value)),
         origin: caching.origin,
+      },
+    }),
+    ...(cache && {
+      cache: {
+        value: readResponseCache(validated(llmFields.cache, cache.value), cache.origin),
+        origin: cache.origin,
       },
     }),
     ...(unsupported && {

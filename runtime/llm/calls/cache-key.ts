@@ -1,0 +1,126 @@
+import { hash } from "node:crypto";
+import { toJson } from "../../cel/functions/json.ts";
+import type { JsonObject } from "../../cel/variables.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import { HOP_BY_HOP } from "../../http/headers/hop-by-hop.ts";
+import { hasLongNumber, parseExact } from "../../json/exact-json.ts";
+import { hasRepeatedKey } from "../../json/json-text.ts";
+import type { RequestDigest, ResponseCache } from "../cache/response-cache.ts";
+import { isJsonObject } from "../chat/request-object.ts";
+import type { Provider } from "../providers/provider.ts";
+import type { ChatCall } from "./chat-call.ts";
+import { forwardedQuery } from "./forwarded-query.ts";
+import type { LlmTarget } from "./target.ts";
+
+/**
+ * Returns the digest of everything that the response to a call depends on: who shares it, the providers, and the request as
+ * they may see it. `undefined` if the response must not be cached.
+ */
+export function cacheKey(
+  exchange: Exchange,
+  call: ChatCall,
+  target: LlmTarget,
+  cache: ResponseCache,
+): RequestDigest | undefined {
+  const scope = scopeOf(exchange, call, cache);
+  if (scope === undefined) return undefined;
+  const { provider, pool = provider.name, requested = "" } = target;
+  const { path, requestHeaders, target: sent } = exchange;
+  const isShort = call.text.length <= MAX_ALIAS;
+  const alias = isShort
+    ? `${scope}\n${pool}\n${requested}\n${path} ${sent}\n${requestHeaders.join("\n")}\n${call.text}`
+    : undefined;
+  const known = alias && cache.digestOf(alias);
+  if (known !== undefined) return { key: known, alias };
+  const body = canonicalBody(call);
+  if (body === undefined) return undefined;
+  const facts = [
+    ...[scope, pool, path, forwardedQuery(exchange), call.model, requested, call.isStream],
+    ...relevantHeaders(exchange, provider),
+  ];
+  return { key: hash("sha256", `${JSON.stringify(facts)}\n${body}`, "base64"), alias };
+}
+
+/** Maximum length of a request that is compared as it is. */
+const MAX_ALIAS = 16_384;
+
+/** Returns who shares the response as JSON; `undefined` if that is not known. */
+function scopeOf(exchange: Exchange, call: ChatCall, { scope }: ResponseCache): string | undefined {
+  if (scope === undefined) return callerOf(exchange);
+  const value = scope({ request: exchange, llmRequest: call.body });
+  return value === undefined || value === null ? undefined : toJson(value);
+}
+
+/** Returns the verified identities of a request; `undefined` if it has none. */
+function callerOf({ attributes: { jwt }, record: { caller } }: Exchange): string | undefined {
+  if (jwt === null && caller === undefined) return undefined;
+  return JSON.stringify([jwt && subjectOf(jwt), caller]);
+}
+
+/** Returns what a token says about its holder. Without a subject, it is everything but the times and the id of the token. */
+function subjectOf(claims: JsonObject): readonly unknown[] {
+  const own = Object.entries(claims);
+  const isNamed = own.some(([name]) => name === "sub");
+  const names = isNamed ? HOLDER : own.map(([name]) => name).filter((name) => !OF_TOKEN.has(name));
+  return names.toSorted().map((name) => [name, Object.hasOwn(claims, name) ? claims[name] : null]);
+}
+
+const HOLDER: readonly string[] = ["iss", "sub"];
+const OF_TOKEN: ReadonlySet<string> = new Set(["exp", "iat", "nbf", "jti", "auth_time"]);
+
+/**
+ * Returns the headers on which a response may depend, as sorted pairs of names and values: those that the provider gets, except
+ * for headers that never matter.
+ */
+function relevantHeaders({ requestHeaders }: Exchange, provider: Provider): readonly string[] {
+  const pairs: string[] = [];
+  for (let i = 0; i < requestHeaders.length; i += 2) {
+    const name = (requestHeaders[i] ?? "").toLowerCase();
+    if (!isRelevant(name, provider)) continue;
+    pairs.push(`${name}: ${requestHeaders[i + 1] ?? ""}`);
+  }
+  return pairs.sort();
+}
+
+function isRelevant(name: string, { clientKey, replaced }: Provider): boolean {
+  // The key of a client decides who pays, and what it may use.
+  if (clientKey !== undefined && KEYS.has(name)) return true;
+  if (replaced.has(name) || NEUTRAL.has(name) || HOP_BY_HOP.has(name)) return false;
+  return !NEUTRAL_PREFIX.test(name);
+}
+
+const KEYS: ReadonlySet<string> = new Set([
+  ...["authorization", "x-api-key", "api-key", "x-goog-api-key"],
+]);
+
+/** Headers about the client's software, its connection, or one request. */
+const NEUTRAL: ReadonlySet<string> = new Set([
+  ...["accept", "accept-encoding", "user-agent", "content-type", "host", "date", "priority"],
+  ...["cache-control", "pragma", "dnt", "origin", "referer", "idempotency-key"],
+  ...["via", "forwarded", "x-real-ip", "x-request-id", "request-id", "x-correlation-id"],
+  ...["traceparent", "tracestate", "baggage", "b3", "x-client-request-id"],
+]);
+const NEUTRAL_PREFIX = /^(?:x-forwarded-|x-b3-|x-envoy-|x-stainless-|sec-)/;
+
+/**
+ * Returns the body of a call in a canonical form: without whitespace, members sorted. The order within members stays, because
+ * models read schemas of tools in order. `undefined` for requests that change something at the provider, and for those that
+ * readers may understand differently.
+ */
+function canonicalBody(call: ChatCall): string | undefined {
+  const { text } = call;
+  const body = call.readBody();
+  if (body === undefined || keepsState(body) || hasRepeatedKey(text)) return undefined;
+  const exact = hasLongNumber(text) ? parseExact(text) : body;
+  if (!isJsonObject(exact)) return undefined;
+  return Object.keys(exact)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${JSON.stringify(exact[key])}`)
+    .join(",");
+}
+
+/** Whether the provider is asked to store something, or to work after it has responded. */
+function keepsState({ store, background, conversation }: JsonObject): boolean {
+  const adds = conversation !== undefined && conversation !== null;
+  return store === true || background === true || adds;
+}

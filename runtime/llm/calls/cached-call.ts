@@ -1,0 +1,169 @@
+import { type Exchange, logFields } from "../../http/exchange.ts";
+import { SECOND } from "../../process/units.ts";
+import type { CachedResponse, RequestDigest, ResponseCache } from "../cache/response-cache.ts";
+import type { AttemptOutcome } from "./attempt-outcome.ts";
+import { cacheKey } from "./cache-key.ts";
+import { CacheMetrics } from "./cache-metrics.ts";
+import type { CallAttributes } from "./call-attributes.ts";
+import type { ChatCall } from "./chat-call.ts";
+import { recordUsage } from "./record-call.ts";
+import { ResponseRecording } from "./response-recording.ts";
+import type { LlmTarget } from "./target.ts";
+
+/** A call whose response may come from a cache, and which may add its response to it. */
+export class CachedCall {
+  readonly #exchange: Exchange;
+  readonly #cache: ResponseCache;
+  readonly #request: RequestDigest;
+  readonly #system: string;
+  /** Maximum age of a response that the client accepts, in milliseconds. */
+  readonly #maxAge: number;
+  #isAwaited = false;
+
+  /** `system`: `gen_ai.provider.name` of the provider that is called without a cached response. */
+  constructor(exchange: Exchange, cache: ResponseCache, request: RequestDigest, system: string) {
+    this.#exchange = exchange;
+    this.#cache = cache;
+    this.#request = request;
+    this.#system = system;
+    this.#maxAge = maxAgeOf(exchange.header("cache-control"));
+  }
+
+  /**
+   * Returns a promise while an equal request is in flight, whose response may be cached then; `undefined` if there is none.
+   * From then on, others wait for this call, until `settle` is called.
+   */
+  wait(): Promise<void> | undefined {
+    // A client that accepts no older response does not wait for the response to an older request either.
+    if (this.#maxAge <= 0) return undefined;
+    const flight = this.#cache.board(this.#request.key);
+    this.#isAwaited = flight === undefined;
+    return flight;
+  }
+
+  /** Responds from the cache; false if it has no response for this call. */
+  respond(attributes: CallAttributes): boolean {
+    const exchange = this.#exchange;
+    const now = performance.now();
+    const found = this.#cache.find(this.#request.key, now, this.#maxAge);
+    if (found === undefined) return false;
+    const { gateway, record } = exchange;
+    gateway.metrics.part(CacheMetrics).hit(record.route ?? "unknown", found.cost ?? 0);
+    const age = Math.floor((now - found.storedAt) / SECOND);
+    recordHit(exchange, found, age, attributes);
+    const headers = [...found.headers, "x-cache", "hit", "age", String(age)];
+    if (found.isStream) {
+      exchange.writeHead(200, headers);
+      exchange.write(found.body);
+      exchange.end();
+    } else exchange.respond(200, headers, found.body);
+    return true;
+  }
+
+  /** Starts to record the response of a provider that is called now. */
+  record(): ResponseRecording {
+    const { record, gateway } = this.#exchange;
+    const fields = logFields(record);
+    // Another provider may have failed before.
+    if (!fields.has("llm.cache")) {
+      fields.set("llm.cache", "miss");
+      this.#exchange.setResponseHeader("x-cache", "miss");
+      gateway.metrics.part(CacheMetrics).miss(record.route ?? "unknown");
+    }
+    const largest = this.#cache.largest(this.#threads);
+    return new ResponseRecording(this.#exchange.newBuffer(), largest);
+  }
+
+  /** Adds a recorded response if it is complete. Calls that waited for it continue. */
+  settle(
+    recording: ResponseRecording,
+    outcome: AttemptOutcome,
+    { isStream }: ChatCall,
+    { cost }: CallAttributes,
+  ): void {
+    const response = isComplete(outcome) ? recording.response() : undefined;
+    if (response !== undefined && isComplete(outcome)) {
+      const { facts } = outcome;
+      const storedAt = performance.now();
+      const dropped = logFields(this.#exchange.record).get("llm.dropped");
+      const headers = [
+        ...response.headers,
+        ...(dropped === undefined ? [] : ["x-llm-dropped", dropped]),
+      ];
+      const { body } = response;
+      const facing = { headers, body, isStream, facts, system: this.#system };
+      this.#cache.add(this.#request, { ...facing, cost: cost?.total, storedAt }, this.#threads);
+    }
+    recording.drop();
+    this.land();
+  }
+
+  /** Lets calls continue that wait for this one. */
+  land(): void {
+    if (this.#isAwaited) this.#cache.land(this.#request.key);
+    this.#isAwaited = false;
+  }
+
+  get #threads(): number {
+    return this.#exchange.gateway.threads?.count ?? 1;
+  }
+}
+
+/** Returns the call as one that may be cached; `undefined` if it must not be. */
+export function cachedCall(
+  exchange: Exchange,
+  call: ChatCall,
+  target: LlmTarget,
+): CachedCall | undefined {
+  const { cache, provider } = target;
+  if (cache === undefined || hasDirective(exchange.header("cache-control"), "no-store")) {
+    return undefined;
+  }
+  const request = cacheKey(exchange, call, target, cache);
+  return request && new CachedCall(exchange, cache, request, provider.system);
+}
+
+/** Only complete responses are cached: no error, no rejection by a guard, no content that the provider filtered. */
+function isComplete(
+  outcome: AttemptOutcome,
+): outcome is Extract<AttemptOutcome, { kind: "responded" }> {
+  if (outcome.kind !== "responded" || outcome.error !== undefined) return false;
+  return outcome.facts.finish === undefined || !FILTERED.test(outcome.facts.finish);
+}
+
+/** Reasons of providers for a completion that they cut off because of its content. */
+const FILTERED = /filter|refusal|safety|blocklist|prohibited|recitation|spii/i;
+
+function hasDirective(header: string | undefined, name: string): boolean {
+  return header?.split(",").some((each) => each.trim().toLowerCase() === name) === true;
+}
+
+/** Returns the maximum age of responses that a client accepts (RFC 9111 5.2.1), in milliseconds. */
+function maxAgeOf(header: string | undefined): number {
+  if (header === undefined) return Number.POSITIVE_INFINITY;
+  if (hasDirective(header, "no-cache")) return 0;
+  const [, seconds] = /(?:^|,)\s*max-age\s*=\s*"?(\d{1,9})"?\s*(?:,|$)/i.exec(header) ?? [];
+  return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * SECOND;
+}
+
+/** Logs a response from the cache. It used no tokens and cost nothing, which `llm.cost` says. */
+function recordHit(
+  { record }: Exchange,
+  { facts: { model, id, usage, finish }, system, cost }: CachedResponse,
+  age: number,
+  attributes: CallAttributes,
+): void {
+  const fields = logFields(record);
+  fields.set("gen_ai.provider.name", system);
+  fields.set("llm.cache", "hit").set("llm.cache.age", String(age));
+  attributes.provider = system;
+  if (model !== undefined) {
+    attributes.responseModel = model;
+    fields.set("gen_ai.response.model", model);
+  }
+  if (id !== undefined) fields.set("gen_ai.response.id", id);
+  if (finish !== undefined) fields.set("gen_ai.response.finish_reasons", finish);
+  if (usage !== undefined) recordUsage(fields, usage);
+  if (cost === undefined) return;
+  fields.set("llm.cost", "0").set("llm.cost.saved", String(Number(cost.toFixed(9))));
+}
