@@ -84,7 +84,9 @@ function unnamedRoute(resource: RouteResource, name: string, whole: RouteContext
   const { origin } = resource;
   const context = withoutConsequences(whole, resource, ...listenersOf(resource, whole));
   const matches = resource.matches.flatMap((match) => resolveMatch(match, context) ?? []);
-  const { policies, response } = effectivePolicies(resource.policies, resource.backends, context);
+  const given =
+    openProxyOf(resource.backends) === undefined ? resource.policies : ofProxy(resource);
+  const { policies, response } = effectivePolicies(given, resource.backends, context);
   const lacksBackend = resource.backends.length === 0 && response === undefined;
   if (lacksBackend && resource.refusal === undefined) {
     context.diagnostics.report("route-without-backend", origin, { route: name });
@@ -303,6 +305,14 @@ function checkOpenProxy(resource: RouteResource, route: string, context: RouteCo
   // Rules before routing suffice if every listener of the route has them.
   if (listenersOf(resource, context).every(hasRules)) return;
   context.diagnostics.report("open-proxy", keyPlace(proxy.origin), { route, names: false });
+}
+
+/** Returns the policies of a route through which clients choose the server. */
+function ofProxy({ policies }: RouteResource): readonly PolicyConfig[] {
+  return policies.map(<Kind extends PolicyKind>(policy: PolicyConfig<Kind>) => {
+    const { forProxy } = policyOf<Kind>(policy.kind).lowering;
+    return forProxy === undefined ? policy : { ...policy, config: forProxy(policy.config) };
+  });
 }
 
 /** Reports policies that repeat the work of the listener's policies, which also act on the route's requests. */

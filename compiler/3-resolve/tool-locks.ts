@@ -9,7 +9,7 @@ export function checkToolLocks(binds: readonly BindNode[], diagnostics: Diagnost
   const backends = binds.flatMap(({ listeners }) =>
     listeners.flatMap(({ routes }) => routes.flatMap((route) => route.backends)),
   );
-  const locks = backends.flatMap((node) => lockOf(node) ?? []);
+  const locks = backends.flatMap((node) => toolLockOf(node) ?? []);
   for (const [file, same] of Map.groupBy(locks, (lock) => lock.file)) {
     const known = new Set(same.flatMap(({ targets }) => targets.map(lockKey)));
     const [first] = same;
@@ -20,6 +20,9 @@ export function checkToolLocks(binds: readonly BindNode[], diagnostics: Diagnost
   }
 }
 
-function lockOf<Kind extends BackendKind>(node: BackendNode<Kind>): ToolLockNode | undefined {
+/** Returns the lock of a backend; `undefined` if it has none. */
+export function toolLockOf<Kind extends BackendKind>(
+  node: BackendNode<Kind>,
+): ToolLockNode | undefined {
   return backendOf(node.kind).toolLock?.of(node);
 }

@@ -100,7 +100,10 @@ export const dynamic: Backend<
   describe: () => [{ label: "the host of each request" }],
   describeTcp: () => ({ label: "the server of each connection" }),
   tryCommand: (request) =>
-    curlCommand({ ...request, origin: "http://example.com" }, ["-x", request.origin]),
+    curlCommand({ ...request, origin: `http://${request.namedHost ?? "example.com"}` }, [
+      "-x",
+      request.origin,
+    ]),
 };
 
 /**

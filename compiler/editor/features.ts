@@ -1,16 +1,33 @@
-import type { CompletionItem, Hover, Position } from "vscode-languageserver";
+import type {
+  CompletionItem,
+  DocumentLink,
+  DocumentSymbol,
+  FoldingRange,
+  Hover,
+  Location,
+  Position,
+  Range,
+  SignatureHelp,
+  WorkspaceEdit,
+} from "vscode-languageserver";
 import type { TextDocument } from "vscode-languageserver-textdocument";
 import type { SourceFile } from "../diagnostics/source.ts";
+import { celCompletions } from "./cel-completion.ts";
+import { celHover, celSignatures } from "./cel-info.ts";
+import { expressionAt } from "./cel-position.ts";
 import { completionsAt } from "./completion.ts";
-import { FieldReference } from "./field-reference.ts";
+import { type DocumentContext, placedNode, rangeIn } from "./document-context.ts";
+import { FieldReference, phaseAt } from "./field-reference.ts";
 import { explanationPages, fieldPageAt, hoverOf } from "./hover.ts";
 import { nameCompletions } from "./name-completion.ts";
 import { NameIndex, type NameUse } from "./names.ts";
-import { nodeAt } from "./node-at.ts";
+import { definitionsAt, linksIn, referencesAt, renameAt, renamedRange } from "./navigation.ts";
+import { foldsOf, symbolsOf } from "./outline.ts";
+import { type SeenNames, seenNames } from "./seen-names.ts";
 import type { OpenFile, Workspace } from "./workspace.ts";
 import { writtenPosition } from "./written-position.ts";
 
-/** EditorFeatures of the language server for one position of a document. */
+/** Features of the language server for an open document. */
 export class EditorFeatures {
   readonly #workspace: Workspace;
   readonly #reference = new FieldReference();
@@ -22,13 +39,14 @@ export class EditorFeatures {
 
   /** Returns the page of what is at a position, and of the diagnostics there. */
   hover(file: string, document: TextDocument, position: Position): Hover | undefined {
-    const open = this.#workspace.file(file);
-    if (open === undefined) return undefined;
-    const source = this.#workspace.source(file);
+    const context = this.#context(file, document);
+    if (context === undefined) return undefined;
     const offset = document.offsetAt(position);
-    const at = nodeAt(source, offset);
-    const schema = at && this.#reference.schemaOf(source, at.document, at.path);
-    const page = at && schema && fieldPageAt(at, schema);
+    const expression = expressionAt(context, offset);
+    const ofExpression = expression && celHover(expression);
+    if (ofExpression !== undefined) return ofExpression;
+    const found = placedNode(context, offset);
+    const page = found && fieldPageAt(found.at, found.schema);
     const findings = this.#workspace.findings.filter(
       ({ location }) =>
         location.path === file && location.start <= offset && offset <= location.end,
@@ -39,24 +57,120 @@ export class EditorFeatures {
 
   /** Returns what can be written at a position. */
   completions(file: string, document: TextDocument, position: Position): readonly CompletionItem[] {
-    const open = this.#workspace.file(file);
-    if (open === undefined) return [];
-    const written = writtenPosition(file, document.getText(), document.offsetAt(position));
+    const context = this.#context(file, document);
+    if (context === undefined) return [];
+    const offset = document.offsetAt(position);
+    const rangeBefore = (length: number) => rangeIn(document, offset - length, offset);
+    const expression = expressionAt(context, offset);
+    if (expression !== undefined)
+      return celCompletions(expression, this.#seen(context), rangeBefore);
+    const written = writtenPosition(file, document.getText(), offset);
     const schema =
       written && this.#reference.schemaOf(written.source, written.document, written.path);
     if (written === undefined || schema === undefined) return [];
-    const { start, end } = written;
-    const range = { start: document.positionAt(start), end: document.positionAt(end) };
-    const names = this.#namesOf(open, written.source);
+    const phase = written.role === "value" ? phaseAt(schema, written.path) : undefined;
+    const empty = { text: "", offset: 0, rangeOf: () => [offset, offset] as const };
+    const variables =
+      phase === undefined
+        ? []
+        : celCompletions({ ...empty, phase, path: written.path }, this.#seen(context), rangeBefore);
+    const range = rangeIn(document, written.start, written.end);
+    const names = this.#namesWith(context, written.source);
     return [
+      ...variables,
       ...nameCompletions(written, schema, names, range),
       ...completionsAt(written, schema, { range, indent: range.start.character }),
     ];
   }
 
-  /** Returns the names of the configuration of a document; `own` is the document as it is being written. */
-  #namesOf({ path, project }: OpenFile, own: SourceFile): readonly NameUse[] {
-    const others = (project?.sources ?? []).filter((file) => file.path !== path);
+  /** Returns the signatures of the function whose arguments are written at a position. */
+  signatures(file: string, document: TextDocument, position: Position): SignatureHelp | undefined {
+    const context = this.#context(file, document);
+    const expression = context && expressionAt(context, document.offsetAt(position));
+    return expression && celSignatures(expression);
+  }
+
+  /** Returns the declarations of the name at a position. */
+  definitions(file: string, document: TextDocument, position: Position): readonly Location[] {
+    const context = this.#context(file, document);
+    return context === undefined ? [] : definitionsAt(context, document.offsetAt(position));
+  }
+
+  /** Returns the uses of the name at a position. */
+  references(
+    file: string,
+    document: TextDocument,
+    position: Position,
+    withDeclarations: boolean,
+  ): readonly Location[] {
+    const context = this.#context(file, document);
+    const offset = document.offsetAt(position);
+    return context === undefined ? [] : referencesAt(context, offset, withDeclarations);
+  }
+
+  /** Returns the range of the name at a position that can be renamed. */
+  renamed(file: string, document: TextDocument, position: Position): Range | undefined {
+    const context = this.#context(file, document);
+    return context && renamedRange(context, document.offsetAt(position));
+  }
+
+  /** Returns the edits that rename the name at a position. */
+  rename(
+    file: string,
+    document: TextDocument,
+    position: Position,
+    newName: string,
+  ): WorkspaceEdit | { readonly problem: string } {
+    const context = this.#context(file, document);
+    if (context === undefined) return { problem: "this is not a file of gwc" };
+    return renameAt(context, document.offsetAt(position), newName);
+  }
+
+  /** Returns the parts of a document. */
+  symbols(file: string, document: TextDocument): readonly DocumentSymbol[] {
+    const context = this.#context(file, document);
+    return context === undefined ? [] : symbolsOf(context);
+  }
+
+  /** Returns the foldable parts of a document. */
+  folds(file: string, document: TextDocument): readonly FoldingRange[] {
+    const context = this.#context(file, document);
+    return context === undefined ? [] : foldsOf(context);
+  }
+
+  /** Returns the names of files in a document. */
+  links(file: string, document: TextDocument): readonly DocumentLink[] {
+    const context = this.#context(file, document);
+    return context === undefined ? [] : linksIn(context);
+  }
+
+  #context(file: string, document: TextDocument): DocumentContext | undefined {
+    const open = this.#workspace.file(file);
+    if (open === undefined) return undefined;
+    const context = {
+      ...{ path: file, document, source: this.#workspace.source(file), project: open.project },
+      reference: this.#reference,
+    };
+    return { ...context, names: () => this.#namesOf(open, context.source) };
+  }
+
+  #namesOf({ path, project, use }: OpenFile, own: SourceFile): readonly NameUse[] {
+    const others = [
+      ...(project?.sources ?? []),
+      ...(use.files === undefined ? [] : this.#workspace.testsOf(use.files)),
+    ].filter((file) => file.path !== path);
     return [own, ...others].flatMap((file) => this.#names.of(file));
+  }
+
+  /** Returns the names of a configuration in which a document is as it would be with another word. */
+  #namesWith({ path, names }: DocumentContext, source: SourceFile): readonly NameUse[] {
+    const others = names().filter(({ file }) => file.path !== path);
+    return [...this.#names.of(source), ...others];
+  }
+
+  #seen({ path, project, names }: DocumentContext): SeenNames {
+    const { use } = this.#workspace.file(path) ?? {};
+    const tests = use?.files === undefined ? [] : this.#workspace.testsOf(use.files);
+    return seenNames(project?.checked.programs ?? [], tests, names());
   }
 }

@@ -2,11 +2,12 @@ import { isMap } from "yaml";
 import { isTestFile } from "../1-parse/input-files.ts";
 import { kinds, resourceKind, splitApiVersion } from "../1-parse/kubernetes/kinds.ts";
 import { standaloneSchema } from "../1-parse/standalone/standalone.ts";
+import type { CelPhase } from "../cel/variables/variables.ts";
 import type { ConfigPath } from "../diagnostics/diagnostic.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
 import { FILE_FORM } from "../inspect/reference/field-index.ts";
 import { testFileSchema } from "../inspect/tests/test-schema.ts";
-import type { Schema } from "../schema/schema.ts";
+import { type Schema, schemaAt } from "../schema/schema.ts";
 
 /** The schema of a document, or of a resource in a list. */
 export interface DocumentSchema {
@@ -51,4 +52,14 @@ export class FieldReference {
     this.#schemas.set(form, schema);
     return { form, schema, base: [] };
   }
+}
+
+/** Returns the phase of the expression at a path; `undefined` if the field there is not an expression. */
+export function phaseAt({ schema, base }: DocumentSchema, path: ConfigPath): CelPhase | undefined {
+  const below = path.slice(base.length);
+  if (schemaAt(schema, below)?.expression !== true) return undefined;
+  const around = below.map((_, index) => schemaAt(schema, below.slice(0, index + 1)));
+  return (
+    around.findLast((each: Schema | undefined) => each?.phase !== undefined)?.phase ?? "request"
+  );
 }

@@ -5,7 +5,13 @@ import { CachedByObject } from "../cached-results.ts";
 import type { ConfigPath } from "../diagnostics/diagnostic.ts";
 import { type SourceFile, scalarRange } from "../diagnostics/source.ts";
 import { type Schema, schemaAt } from "../schema/schema.ts";
-import { type DocumentSchema, FILE_NAMES, type FieldReference } from "./field-reference.ts";
+import { serversNamedIn } from "./cel-server-names.ts";
+import {
+  type DocumentSchema,
+  FILE_NAMES,
+  type FieldReference,
+  phaseAt,
+} from "./field-reference.ts";
 import { visitScalars } from "./node-at.ts";
 
 /** A place in a file where a name is declared or referred to. */
@@ -46,6 +52,8 @@ export class NameIndex {
         const words = part === "key" ? keySchema(schema, path) : valueSchema(schema, path);
         const at = { file, document, path };
         if (words !== undefined) found.push(...usesOf(scalar, words, schema, at));
+        if (part === "value" && phaseAt(schema, path) !== undefined)
+          found.push(...serversIn(scalar, at));
       });
     return found;
   }
@@ -63,6 +71,14 @@ function valueSchema({ schema, base }: DocumentSchema, path: ConfigPath): NameWo
 /** Returns the schema of the keys of a mapping whose keys are names. */
 function keySchema({ schema, base }: DocumentSchema, path: ConfigPath): NameWords | undefined {
   return schemaAt(schema, path.slice(base.length, -1))?.propertyNames;
+}
+
+/** Returns the MCP servers that an expression names. */
+function serversIn(scalar: Scalar, at: ScalarPlace): readonly NameUse[] {
+  return serversNamedIn(String(scalar.value)).map(({ name, start, end }) => ({
+    ...{ kind: "server", name, isDeclaration: false, ...at },
+    ...rangeIn(scalar, at.file, start, end),
+  }));
 }
 
 function usesOf(

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import {
   createConnection,
   type Diagnostic,
@@ -15,6 +15,8 @@ import { bugReport } from "../diagnostics/report/bug.ts";
 import type { Host } from "../host.ts";
 import { editorDiagnostics } from "./editor-diagnostics.ts";
 import { EditorFeatures } from "./features.ts";
+import { handleRequests, REQUEST_CAPABILITIES } from "./handle-requests.ts";
+import { fileOfUri } from "./uris.ts";
 import { Workspace } from "./workspace.ts";
 
 /** Streams of the editor. */
@@ -77,8 +79,7 @@ export function serveEditor(
       serverInfo: { name: "gwc", version },
       capabilities: {
         textDocumentSync: TextDocumentSyncKind.Incremental,
-        hoverProvider: true,
-        completionProvider: { triggerCharacters: [" ", ".", '"', "-"] },
+        ...REQUEST_CAPABILITIES,
       },
     };
   });
@@ -94,13 +95,13 @@ export function serveEditor(
   });
 
   documents.onDidChangeContent(({ document }) => {
-    const file = pathOf(document.uri);
+    const file = fileOfUri(document.uri);
     if (file === undefined) return;
     workspace.open(file, document.getText());
     publishSoon();
   });
   documents.onDidClose(({ document }) => {
-    const file = pathOf(document.uri);
+    const file = fileOfUri(document.uri);
     if (file === undefined) return;
     workspace.close(file);
     publishSoon();
@@ -110,17 +111,7 @@ export function serveEditor(
     publishSoon();
   });
 
-  connection.onHover(({ textDocument: { uri }, position }) => {
-    const [document, file] = [documents.get(uri), pathOf(uri)];
-    if (document === undefined || file === undefined) return undefined;
-    return features.hover(file, document, position);
-  });
-  connection.onCompletion(({ textDocument: { uri }, position }) => {
-    const [document, file] = [documents.get(uri), pathOf(uri)];
-    if (document === undefined || file === undefined) return [];
-    return [...features.completions(file, document, position)];
-  });
-
+  handleRequests(connection, documents, features);
   documents.listen(connection);
   connection.listen();
   return new Promise((resolve) => {
@@ -137,20 +128,15 @@ const WATCHED = "**/*.{yaml,yml,json,ts,js,mjs,pem,crt,key,txt}";
 /** Returns the inputs of `initializationOptions`, relative to the workspace: `{"inputs": ["manifests"]}`. */
 function configuredInputs({ initializationOptions: given, workspaceFolders }: InitializeParams) {
   const inputs: unknown = Object(given).inputs;
-  const folder = pathOf(workspaceFolders?.[0]?.uri ?? "") ?? process.cwd();
+  const folder = fileOfUri(workspaceFolders?.[0]?.uri ?? "") ?? process.cwd();
   const names = Array.isArray(inputs) ? inputs : [];
   return names.flatMap((name: unknown) =>
     typeof name === "string" ? path.resolve(folder, name) : [],
   );
 }
 
-/** Returns the path of a document; `undefined` if it is not a file. */
-function pathOf(uri: string): string | undefined {
-  return uri.startsWith("file:") ? fileURLToPath(uri) : undefined;
-}
-
 /** Returns the address of a file as the editor writes it, if it is open there. */
 function uriOf(file: string, documents: TextDocuments<TextDocument>): string {
-  const open = documents.keys().find((uri) => pathOf(uri) === file);
+  const open = documents.keys().find((uri) => fileOfUri(uri) === file);
   return open ?? pathToFileURL(file).href;
 }

@@ -1,4 +1,6 @@
+import path from "node:path";
 import { readDocuments } from "../1-parse/documents.ts";
+import { isTestFile } from "../1-parse/input-files.ts";
 import { CachedInput } from "../1-parse/read-files.ts";
 import { Diagnostics } from "../diagnostics/diagnostic.ts";
 import { type Finding, findingsOf } from "../diagnostics/report/findings.ts";
@@ -60,47 +62,62 @@ export class Workspace {
   changeFiles(): void {
     this.#projects.clear();
     this.#files.clear();
+    this.#sources.clear();
   }
 
   /** Returns an open document; `undefined` if it is not open, or not a file of gwc. */
-  file(path: string): OpenFile | undefined {
-    if (!this.#texts.has(path)) return undefined;
-    if (!this.#files.has(path)) this.#files.set(path, this.#fileOf(path));
-    return this.#files.get(path);
+  file(name: string): OpenFile | undefined {
+    if (!this.#texts.has(name)) return undefined;
+    if (!this.#files.has(name)) this.#files.set(name, this.#fileOf(name));
+    return this.#files.get(name);
   }
   /** Returns the open documents of gwc. */
   get files(): readonly OpenFile[] {
     return [...this.#texts.keys()].flatMap((file) => this.file(file) ?? []);
   }
 
-  /** Returns the YAML of an open document, whether it is valid or not. */
+  /** Returns the YAML of a document or file, whether it is valid or not. */
   source(file: string): SourceFile {
     const known = this.#sources.get(file);
     if (known !== undefined) return known;
-    const text = this.#texts.get(file) ?? "";
+    const read = this.host.readText(file);
+    const text = read.kind === "text" ? read.text : "";
     const source = readDocuments(file, file, text, new Diagnostics());
     this.#sources.set(file, source);
     return source;
+  }
+
+  /** Returns the test files in the folder of a configuration. */
+  testsOf(files: readonly string[]): readonly SourceFile[] {
+    const folders = files.map((file) =>
+      this.host.filesIn(file) === undefined ? path.dirname(file) : file,
+    );
+    const names = folders.flatMap((folder) => this.host.namesIn(folder) ?? []).filter(isTestFile);
+    const written = folders.flatMap((folder) => names.map((name) => path.join(folder, name)));
+    const open = [...this.#texts.keys()].filter(
+      (file) => isTestFile(file) && folders.includes(path.dirname(file)),
+    );
+    return [...new Set([...written, ...open])].map((file) => this.source(file));
   }
 
   /** Returns the findings of all configurations and test files of open documents. */
   get findings(): readonly Finding[] {
     const files = this.files;
     const projects = new Set(files.flatMap(({ project }) => project ?? []));
-    const tests = files.flatMap(({ path, use }) => (use.kind === "tests" ? path : []));
+    const tests = files.flatMap((file) => (file.use.kind === "tests" ? file.path : []));
     return [
       ...[...projects].flatMap((project) => project.findings),
       ...tests.flatMap((test) => this.#testFindings(test)),
     ];
   }
 
-  #fileOf(path: string): OpenFile | undefined {
+  #fileOf(name: string): OpenFile | undefined {
     // A document that became invalid while it is edited remains what it was.
-    const found = useOf(path, this.host, this.#configured, this.#read);
-    const use = found ?? this.#uses.get(path) ?? useByName(path);
+    const found = useOf(name, this.host, this.#configured, this.#read);
+    const use = found ?? this.#uses.get(name) ?? useByName(name);
     if (use === undefined) return undefined;
-    this.#uses.set(path, use);
-    return { path, use, project: use.files && this.#project(use.files) };
+    this.#uses.set(name, use);
+    return { path: name, use, project: use.files && this.#project(use.files) };
   }
 
   #change(file: string): void {

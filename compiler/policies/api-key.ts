@@ -16,6 +16,7 @@ import {
   type CredentialLocationNode,
   credentialLocationSchema,
   lowerCredentialLocation,
+  proxyLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
 import { identityCheck, modeChange } from "./parts/identity-access.ts";
@@ -157,6 +158,7 @@ export const apiKey: Policy<
   },
   lowering: {
     merge: "replace",
+    forProxy: (config) => ({ ...config, location: proxyLocation(config.location) }),
     lower: (given, origin) => {
       return {
         mode: given.mode ?? "strict",

@@ -11,6 +11,7 @@ import {
   type CredentialLocationNode,
   credentialLocationSchema,
   lowerCredentialLocation,
+  proxyLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
 import { identityCheck, modeChange } from "./parts/identity-access.ts";
@@ -121,6 +122,7 @@ export const basicAuth: Policy<
   },
   lowering: {
     merge: "replace",
+    forProxy: (config) => ({ ...config, location: proxyLocation(config.location) }),
     lower: (given, origin) => {
       return {
         mode: given.mode ?? "strict",

@@ -23,7 +23,7 @@ import {
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
 import type { NamedExpression } from "../model/expressions.ts";
-import { boolean, expression, type Infer, map, object } from "../schema/schema.ts";
+import { boolean, expression, type Infer, inPhase, map, object } from "../schema/schema.ts";
 import { bothForms, formFields, wordsOfForms } from "../schema/two-forms.ts";
 import { calloutComparison } from "./parts/callout-comparison.ts";
 import type { CaseConfig } from "./parts/case-config.ts";
@@ -132,7 +132,10 @@ const contextFields = {
     },
   ),
   requestAttributes: expressionsSchema("Attributes sent with the request headers."),
-  responseAttributes: expressionsSchema("Attributes sent with the response headers."),
+  responseAttributes: inPhase(
+    "response",
+    expressionsSchema("Attributes sent with the response headers."),
+  ),
 };
 
 const fields = {

@@ -1,5 +1,5 @@
 import { resolveConnection } from "../backends/parts/connection.ts";
-import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../model/connections.ts";
 import type { Text } from "../model/texts.ts";
 import {
@@ -24,10 +24,16 @@ import {
 } from "./jwt-auth/jwks.ts";
 import { tokenCheck, tokenComparison } from "./jwt-auth/token-access.ts";
 import {
+  kubernetesOAuthFields,
+  type OAuthConfig,
+  readKubernetesOAuth,
+} from "./mcp-authentication/oauth-fields.ts";
+import {
   type CredentialLocationConfig,
   type CredentialLocationNode,
   credentialLocationSchema,
   lowerCredentialLocation,
+  proxyLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
 import type { KubernetesContext, Policy, ResolveContext } from "./policy.ts";
@@ -65,6 +71,8 @@ interface JwtAuthConfig {
   readonly mode: JwtMode;
   readonly location: CredentialLocationConfig;
   readonly providers: readonly JwtProviderConfig[];
+  /** OAuth metadata on routes of MCP servers; absent if none is served. */
+  readonly mcp?: OAuthConfig;
 }
 
 /** `jwtAuth` resolved. */
@@ -180,6 +188,10 @@ const kubernetesSchema = object(
       { minItems: 1, maxItems: 64, description: "Accepted token issuers." },
     ),
     location: credentialLocationSchema("Bearer"),
+    mcp: object(kubernetesOAuthFields, {
+      description:
+        "Serves OAuth metadata on routes of MCP servers, as `backend.mcp.authentication` does. It requires exactly one provider.",
+    }),
   },
   { required: ["providers"] },
 );
@@ -211,6 +223,7 @@ export const jwtAuth: Policy<
   },
   lowering: {
     merge: "replace",
+    forProxy: (config) => ({ ...config, location: proxyLocation(config.location) }),
     lower: (given, origin) => {
       const providers = given.providers?.map((each, index) =>
         lowerProvider(each, childOf(origin, "providers", index)),
@@ -221,7 +234,17 @@ export const jwtAuth: Policy<
         providers: providers ?? [lowerProvider(given, origin)],
       };
     },
-    resolve: ({ mode, location, providers }, context) => {
+    resolve: ({ mode, location, providers, mcp }, context) => {
+      if (mcp !== undefined && context.phase === "PreRouting") {
+        const found = "requests before routing";
+        const params = { field: '"mcp"', actsOn: "routes of MCP servers", found };
+        context.diagnostics.report(
+          "misplaced-field",
+          keyPlace(childOf(context.origin, "mcp")),
+          params,
+        );
+        return undefined;
+      }
       const resolved = resolveProviders(providers, context);
       const where = resolveCredentialLocation(location, context);
       if (resolved === undefined || where === undefined) return undefined;
@@ -296,6 +319,12 @@ function lowerKubernetes(
       : [{ issuer, audiences: audiences ?? [], requiredClaims: ["exp"], jwks: keys }];
   });
   if (providers.length < given.providers.length) return undefined;
+  const { mcp } = given;
+  if (mcp !== undefined && providers.length > 1) {
+    const params = { field: '"providers"', expected: "a single issuer, because of `mcp`" };
+    context.diagnostics.report("bad-format", childOf(context.origin, "providers"), params);
+    return undefined;
+  }
   return {
     mode: fileWord(given.mode ?? "Strict"),
     location: lowerCredentialLocation(
@@ -304,5 +333,6 @@ function lowerKubernetes(
       childOf(context.origin, "location"),
     ),
     providers,
+    ...(mcp && { mcp: readKubernetesOAuth(mcp) }),
   };
 }

@@ -4,8 +4,8 @@ import { secretEntry } from "../manifests/field-types.ts";
 import type { Json } from "../model/json.ts";
 import type { PathMatch } from "../model/matches.ts";
 import type { Text } from "../model/texts.ts";
-import { choice, type Infer, json, map, needsField, object, shortText } from "../schema/schema.ts";
-import { bothForms, fileWord, wordsOfForms } from "../schema/two-forms.ts";
+import { type Infer, needsField, object, shortText } from "../schema/schema.ts";
+import { fileWord, wordsOfForms } from "../schema/two-forms.ts";
 import {
   type JwksConfig,
   jwksSchema,
@@ -30,11 +30,13 @@ import {
   adaptedServer,
   keysOfIssuer,
 } from "./mcp-authentication/adapted-server.ts";
+import { IDENTITY_PROVIDERS, identityProviders } from "./mcp-authentication/identity-providers.ts";
 import {
-  IDENTITY_PROVIDERS,
-  type IdentityProvider,
-  identityProviders,
-} from "./mcp-authentication/identity-providers.ts";
+  clientId,
+  kubernetesOAuthFields,
+  readKubernetesOAuth,
+  resourceMetadata,
+} from "./mcp-authentication/oauth-fields.ts";
 import {
   type CredentialLocationConfig,
   type CredentialLocationNode,
@@ -71,24 +73,10 @@ interface McpAuthenticationNode {
 
 const ISSUER = "URL of the authorization server; must equal the token's `iss` exactly.";
 
-const resourceMetadata = bothForms(
-  map(json, {
-    description:
-      "Members of the protected resource metadata (RFC 9728); camelCase keys are converted to snake_case.",
-  }),
-  { file: { maxProperties: 64 } },
-);
 const PROVIDER =
   "An identity provider whose metadata is adapted: clients see it under the gateway's name. Clients of 2026-07-28 compare this name with " +
   "`iss` in its responses, so a provider that announces `iss` keeps its own name and metadata where the adaptation is not needed: Keycloak and Descope without `clientId`, and Auth0 and Okta if " +
   "the first of `audiences` is the URL of the MCP endpoint. `resourceMetadata.authorizationServers` overrides this. If unset, the provider's metadata is served unchanged.";
-
-const clientId = bothForms(
-  shortText(
-    "Client id that the gateway gives to clients that register, for a provider where they cannot: authentik and Entra require it. Its redirect URIs are those of the provider.",
-  ),
-  { file: { readAtStart: true } },
-);
 
 const schema = object(
   {
@@ -127,12 +115,7 @@ const schema = object(
 /** Schema of the specification's `MCPAuthentication`. */
 const kubernetesSchema = object(
   {
-    resourceMetadata: resourceMetadata.manifest,
-    provider: choice("An identity provider whose metadata is adapted.", [
-      ...(["Auth0", "Keycloak", "Okta", "Descope", "Authentik", "Entra"] as const),
-      ...(["IdpKind1", "IdpKind2"] as const),
-    ]),
-    clientId: clientId.manifest,
+    ...kubernetesOAuthFields,
     clientSecretRef: secretEntry(
       "A Secret with the secret of `clientId` at Entra.",
       "clientSecret",
@@ -267,18 +250,6 @@ function snakeCase(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Names of the identity providers in manifests, including the specification's vendor-neutral ones. */
-const KUBERNETES_PROVIDERS: Readonly<Record<string, IdentityProvider>> = {
-  Auth0: "auth0",
-  IdpKind1: "auth0",
-  Keycloak: "keycloak",
-  IdpKind2: "keycloak",
-  Okta: "okta",
-  Descope: "descope",
-  Authentik: "authentik",
-  Entra: "entra",
-};
-
 /** Reads the specification's `MCPAuthentication`. */
 function lowerKubernetes(
   given: Infer<typeof kubernetesSchema>,
@@ -304,9 +275,7 @@ function lowerKubernetes(
     audiences: given.audiences ?? [],
     requiredClaims: ["exp"],
     jwks,
-    provider: KUBERNETES_PROVIDERS[given.provider ?? ""],
-    resourceMetadata: given.resourceMetadata ?? {},
-    clientId: given.clientId,
+    ...readKubernetesOAuth(given),
     clientSecret:
       file === undefined ? undefined : { value: { kind: "secret", file }, valueOrigin: at },
   };

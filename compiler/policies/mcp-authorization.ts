@@ -13,7 +13,7 @@ import { readsArguments } from "../cel/kinds/listed-arguments.ts";
 import type { NamedScopes } from "../cel/kinds/named-scopes.ts";
 import { Identifiers } from "../model/identifiers.ts";
 import type { Rule } from "../model/rules.ts";
-import { type Infer, object } from "../schema/schema.ts";
+import { type Infer, inPhase, object } from "../schema/schema.ts";
 import { checkItemNames } from "./mcp-authorization/item-names.ts";
 import type { Policy } from "./policy.ts";
 
@@ -45,7 +45,7 @@ interface McpAuthorizationNode {
 }
 
 const schema = object(
-  { rules: rulesSchema },
+  { rules: inPhase("mcp", rulesSchema) },
   {
     required: ["rules"],
     description:
@@ -120,7 +120,7 @@ export const mcpAuthorization: Policy<
   },
   kubernetes: {
     field: "backend.mcp.authorization",
-    schema: kubernetesRulesSchema,
+    schema: inPhase("mcp", kubernetesRulesSchema),
     lower: (value, { origin }) => ({ rules: lowerKubernetesRules(value, origin), ofTargets: [] }),
     perTarget: (config, targets) => ({
       rules: config?.rules ?? [],

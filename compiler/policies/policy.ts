@@ -156,6 +156,8 @@ export interface PolicyLowering<Config, Settings, Value> {
   readonly lower: (value: Value, origin: Origin) => Config;
   /** Returns complete settings for the template; `undefined` if a mistake was reported. */
   readonly resolve: (config: Config, context: ResolveContext) => Settings | undefined;
+  /** Returns its form on a route of a forward proxy, which clients authenticate to in other headers; absent if the same. */
+  forProxy?(config: Config): Config;
   /**
    * Reports work that repeats what the listener's policy does before routing; absent if nothing repeats, or if
    * that is intended.

@@ -25,7 +25,7 @@ import type { CelPhase } from "../cel/compile.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { tinyText } from "../manifests/field-types.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
-import { expression, type Infer, list, object, shortText } from "../schema/schema.ts";
+import { expression, type Infer, inPhase, list, object, shortText } from "../schema/schema.ts";
 import { bothForms, fileWord, formFields, wordsOfForms } from "../schema/two-forms.ts";
 import { calloutComparison } from "./parts/callout-comparison.ts";
 import type { CaseConfig } from "./parts/case-config.ts";
@@ -75,8 +75,11 @@ const unit = wordsOfForms(
   "requests",
 );
 
-const cost = expression(
-  "Amount to count, a whole number; by default 1, or the tokens of the call once it has ended.",
+const cost = inPhase(
+  "response",
+  expression(
+    "Amount to count, a whole number; by default 1, or the tokens of the call once it has ended.",
+  ),
 );
 
 const limitOverride = expression(

@@ -3,7 +3,7 @@ import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import { trafficText } from "../model/traffic.ts";
 import { parseTimer } from "../schema/duration.ts";
-import { expression, type Infer, integer, list, object } from "../schema/schema.ts";
+import { expression, type Infer, inPhase, integer, list, object } from "../schema/schema.ts";
 import { bothForms, durationOfForms, formFields } from "../schema/two-forms.ts";
 import type { Policy } from "./policy.ts";
 
@@ -51,8 +51,11 @@ const schema = object(
     precondition: expression(
       'Condition for requests that may be retried: `request.method == "GET"`.',
     ),
-    condition: expression(
-      "Condition on status and headers for responses that are retried in addition to those of `codes`.",
+    condition: inPhase(
+      "response",
+      expression(
+        "Condition on status and headers for responses that are retried in addition to those of `codes`.",
+      ),
     ),
   },
   {

@@ -1,5 +1,5 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import { type Infer, object, type Schema, unsupportedBut } from "../schema/schema.ts";
+import { type Infer, inPhase, object, type Schema, unsupportedBut } from "../schema/schema.ts";
 import type { CaseConfig } from "./parts/case-config.ts";
 import {
   type CaseNode,
@@ -41,7 +41,7 @@ const sides = {
     "`:method`, `:path`, `:authority`, `:scheme` (unchanged if the expression fails; an invalid value is answered 400)",
     "Changes to the request; on a listener, made before the route is chosen.",
   ),
-  response: transformSchema("`:status`", "Changes to the response."),
+  response: inPhase("response", transformSchema("`:status`", "Changes to the response.")),
 };
 
 const schema = object(
@@ -70,7 +70,10 @@ const ownSchema: typeof schema = object(
 );
 
 const kubernetesSchema = object(
-  { request: kubernetesTransformSchema, response: kubernetesTransformSchema },
+  {
+    request: kubernetesTransformSchema,
+    response: inPhase("response", kubernetesTransformSchema),
+  },
   { atLeastOneOf: ["request", "response"] },
 );
 

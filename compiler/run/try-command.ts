@@ -62,7 +62,7 @@ function candidatesOf(
       const route = listener.routes.find(({ id }) => id === entry.route);
       const policies = [...policiesBefore(listener), ...(route?.policies ?? [])];
       const credentials = policies.filter(shows).map(credential);
-      const request = requestOf(listener, host, entry, credentials, port);
+      const request = requestOf(listener, host, entry, credentials, port, hostIn(policies));
       return route === undefined || request === undefined ? [] : [{ route, listener, request }];
     }),
   );
@@ -74,6 +74,7 @@ function requestOf(
   { match }: RouteEntry,
   credentials: readonly Credential[],
   port: number,
+  namedHost: string | undefined,
 ): TryRequest | undefined {
   const { path, method, headers, query, isDerived } = match;
   if (isDerived || path.kind === "regex") return undefined;
@@ -96,7 +97,20 @@ function requestOf(
       ...credentials.flatMap(({ header }) => header ?? []),
     ],
     options,
+    ...(namedHost !== undefined && { namedHost }),
   };
+}
+
+/** Returns the first host that an allow rule of policies compares with the request's, as in `request.host == "a.example"`. */
+function hostIn(policies: readonly PolicyUse[]): string | undefined {
+  const rules = policies.flatMap(({ settings }) => ("rules" in settings ? settings.rules : []));
+  const texts = rules.flatMap((rule) =>
+    "text" in rule && rule.action !== "deny" && rule.text.includes("request.host")
+      ? [rule.text]
+      : [],
+  );
+  const hosts = texts.flatMap((text) => text.match(/(?<=["'])[\w-]+(?:\.[\w-]+)+(?=["'])/g) ?? []);
+  return hosts[0];
 }
 
 /** How a host of a listener is reached from this machine: TLS needs the name itself, plain HTTP a header. */

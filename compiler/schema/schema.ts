@@ -80,6 +80,8 @@ export interface Schema<Value = unknown> {
   readonly isHidden?: boolean;
   /** Whether the value is a CEL expression. */
   readonly expression?: boolean;
+  /** Phase of the expressions in it; by default that of what contains it, and `request` if nothing has one. */
+  readonly phase?: "request" | "mcp" | "llm" | "response" | "log";
   /** Whether the value is an RE2 pattern. */
   readonly isPattern?: boolean;
   /** Whether it is a number of bytes, which files can write as a quantity (`2Mi`). */
@@ -235,6 +237,11 @@ export function shortText<const Given extends TextRest>(
 /** Schema of a CEL expression: 1 to 16,384 characters. */
 export function expression(description: string): Schema<string> {
   return text(description, { maxLength: 16384, expression: true });
+}
+
+/** Returns the same schema for expressions of another phase than those of requests. */
+export function inPhase<Of extends Schema>(phase: NonNullable<Schema["phase"]>, schema: Of): Of {
+  return { ...schema, phase };
 }
 
 /** Schema of a boolean. */

@@ -5,7 +5,7 @@ const CHECK = "--check";
 
 const USAGE = `Usage: node gateway.mjs [${CHECK} | --version | --help]
 
-Serves a gateway that gwc compiled; its configuration is part of this file.
+Serves a gateway compiled by gwc. Its configuration is in this file.
 
 Options
   ${CHECK}    read the environment and all files as at startup, and exit
@@ -20,7 +20,7 @@ Environment
   GWC_STATE_DIR               folder of state that survives a restart
   GWC_SECRETS_DIR             folder of mounted Secrets
   GWC_CONFIG_MAPS_DIR         folder of mounted ConfigMaps
-  SESSION_KEY                 64 hexadecimal digits that seal sessions
+  SESSION_KEY                 64 hex digits that seal sessions
 startup.ts of the build lists what this gateway reads.
 `;
 

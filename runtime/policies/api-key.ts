@@ -1,10 +1,10 @@
 import { allowedModels } from "../auth/allowed-models.ts";
 import { credentialIn, stripCredential } from "../auth/credentials.ts";
+import { refuseCredential } from "../auth/refuse-credential.ts";
 import type { JsonObject } from "../cel/variables.ts";
 import { keyDigest, readApiKeyEntry } from "../contents/api-key-entry.ts";
 import { type Exchange, logFields, type ModelTest } from "../http/exchange.ts";
 import { type CredentialLocation, locationName } from "../http/headers/credential-location.ts";
-import { refuse } from "../http/refuse.ts";
 import { warn } from "../process/operator-warnings.ts";
 import { startupError } from "../process/startup-error.ts";
 import { WatchedFile, WatchedFolder, WatchedPath } from "../process/watched-file.ts";
@@ -120,11 +120,16 @@ export function openApiKeys({ location, keys }: ApiKeySettings): ApiKeys {
 export function requireApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | undefined {
   const key = credentialIn(exchange, keys.location, "apiKey");
   if (key === undefined) {
-    return refuseKey(exchange, `no API key in ${locationName(keys.location)}`, "no API Key found");
+    return refuseKey(
+      exchange,
+      keys,
+      `no API key in ${locationName(keys.location)}`,
+      "no API Key found",
+    );
   }
   const known = keys.find(key);
   if (known === undefined) {
-    return refuseKey(exchange, "an unknown API key", "invalid credentials");
+    return refuseKey(exchange, keys, "an unknown API key", "invalid credentials");
   }
   return consume(exchange, keys, known);
 }
@@ -147,9 +152,17 @@ export function observeApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | n
 }
 
 /** `why` is for the log; `shown` for the client. */
-function refuseKey(exchange: Exchange, why: string, shown: string): undefined {
+function refuseKey(
+  exchange: Exchange,
+  { location }: ApiKeys,
+  why: string,
+  shown: string,
+): undefined {
   logFields(exchange.record).set("error", why);
-  refuse(exchange, 401, "APIKeyAuth", `api key authentication failure: ${shown}`);
+  refuseCredential(exchange, location, {
+    reason: "APIKeyAuth",
+    message: `api key authentication failure: ${shown}`,
+  });
 }
 
 /** Removes the key from the request, so that it is not forwarded. */

@@ -1,6 +1,7 @@
 import { credentialIn, stripCredential } from "../auth/credentials.ts";
 import { passwordPool } from "../auth/password/password-pool.ts";
 import { type Login, VerifiedLogins } from "../auth/password/verified-logins.ts";
+import { refuseCredential } from "../auth/refuse-credential.ts";
 import { PasswordFile } from "../contents/password-file.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { type CredentialLocation, locationName } from "../http/headers/credential-location.ts";
@@ -115,12 +116,13 @@ function consume(exchange: Exchange, { username }: Login, { location }: BasicAut
 }
 
 /** `why` is for the log. */
-function refuseLogin(exchange: Exchange, { realm }: BasicAuth, why: string): undefined {
+function refuseLogin(exchange: Exchange, { realm, location }: BasicAuth, why: string): undefined {
   logFields(exchange.record).set("error", why);
-  refuse(exchange, 401, "BasicAuth", "authentication failure: a valid login is required", [
-    "www-authenticate",
-    `Basic realm="${realm.replace(/["\\]/g, "\\$&")}", charset="UTF-8"`,
-  ]);
+  refuseCredential(exchange, location, {
+    reason: "BasicAuth",
+    message: "authentication failure: a valid login is required",
+    challenge: `Basic realm="${realm.replace(/["\\]/g, "\\$&")}", charset="UTF-8"`,
+  });
 }
 
 /** Maximum number of bytes of a login, which limits the cost of hashing. */

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createSecure } from "node:https";
@@ -317,4 +318,58 @@ it("connections are kept for a bounded number of destinations", async () => {
 it("a proxy for anyone is refused when it is built", () => {
   const open = { listeners: [{ routes: [{ backends: [{ dynamic: {} }] }] }] };
   expect(refusals(open)).toEqual(["open-proxy"]);
+});
+
+it("clients log in to the proxy with Proxy-Authorization, and servers get their Authorization", async () => {
+  const seen: (string | undefined)[] = [];
+  const { port } = await startServer((request, response) => {
+    seen.push(request.headers.authorization, request.headers["proxy-authorization"]);
+    response.end("seen");
+  });
+  const htpasswd = `{SHA}${createHash("sha1").update("secret").digest("base64")}`;
+  const gateway = await startProxy(
+    { allowPrivate: ["127.0.0.1"], connect: { ports: [port] } },
+    { policies: { basicAuth: { htpasswd: `ann:${htpasswd}` } } },
+  );
+  const target = `127.0.0.1:${port}`;
+  const refused = await ask(gateway, `GET http://${target}/ HTTP/1.1\r\nHost: ${target}`);
+  expect(refused).toMatch(/^HTTP\/1\.1 407 /);
+  expect(refused).toMatch(/^proxy-authenticate: Basic realm="Restricted", charset="UTF-8"\r$/im);
+  expect(refused).not.toMatch(/^www-authenticate/im);
+  const curl = async (...options: readonly string[]) => {
+    const proxy = ["--proxy", gateway.url, "--silent", "--show-error", ...options];
+    const { stdout } = await promisify(execFile)(program("curl"), [...proxy, `http://${target}/`]);
+    return stdout;
+  };
+  const login = ["--proxy-user", "ann:secret", "--header", "Authorization: Bearer for-the-server"];
+  expect(await curl(...login)).toBe("seen");
+  expect(await curl(...login, "--proxytunnel")).toBe("seen");
+  expect(seen).toEqual(Array(2).fill(["Bearer for-the-server", undefined]).flat());
+  const wrong = ["--proxy-user", "ann:wrong", "--proxytunnel", "--write-out", "%{http_connect}"];
+  await expect(curl(...wrong)).rejects.toThrow(/407/);
+});
+
+it("a proxy with another location of the credential answers 401", async () => {
+  const location = { header: { name: "x-login", prefix: "Basic " } };
+  const gateway = await startProxy(
+    { allowPrivate: ["127.0.0.1"] },
+    {
+      policies: {
+        basicAuth: { htpasswd: `ann:{SHA}${"A".repeat(27)}=`, authorizationLocation: location },
+      },
+    },
+  );
+  const refused = await ask(gateway, "GET http://127.0.0.1:1/ HTTP/1.1\r\nHost: 127.0.0.1:1");
+  expect(refused).toMatch(/^HTTP\/1\.1 401 /);
+  expect(refused).toMatch(/^www-authenticate: Basic/im);
+});
+
+it.each([
+  ["jwtAuth", { issuer: "https://a.example.com", jwks: { url: "http://127.0.0.1:1/keys" } }],
+  ["apiKey", { keys: [{ key: "${PATH}" }] }],
+])("%s of a proxy answers 407 with a challenge", async (kind, policy) => {
+  const gateway = await startProxy({}, { policies: { [kind]: policy } });
+  const refused = await ask(gateway, "GET http://a.example.com/ HTTP/1.1\r\nHost: a.example.com");
+  expect(refused).toMatch(/^HTTP\/1\.1 407 /);
+  expect(refused).toMatch(/^proxy-authenticate: Bearer\r$/im);
 });

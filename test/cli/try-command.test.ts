@@ -40,6 +40,11 @@ it.each([
     `routes: [{matches: [{path: {exact: "/$(x)"}}], policies: {apiKey: {keys: [{key: "\${K}"}], location: {queryParameter: {name: k}}}}, ${backends}}]`,
     'curl -i "http://127.0.0.1:3000/\\$(x)?k=$API_KEY"',
   ],
+  [
+    "a login for a forward proxy, and a host that its rules allow",
+    `routes: [{policies: {basicAuth: {htpasswd: "\${H}"}, authorization: {rules: ['request.host == "api.example.org"']}}, backends: [{dynamic: {}}]}]`,
+    'curl -i -H "proxy-authorization: Basic $(printf %s USER:PASSWORD | base64)" -x http://127.0.0.1:3000 http://api.example.org/',
+  ],
   ["MCP", `routes: [{${mcp}}]`, inspector],
   [
     "MCP with a token",

@@ -17,6 +17,7 @@ import {
   type InitializeResult,
   type Position,
   type ProtocolConnection,
+  type ProtocolRequestType,
   PublishDiagnosticsNotification,
   ShutdownRequest,
   StreamMessageReader,
@@ -31,6 +32,12 @@ import { Workspace } from "./workspace.ts";
 interface Published {
   readonly version: number | undefined;
   readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A position in a document. */
+interface AboutPosition {
+  readonly textDocument: { readonly uri: string };
+  readonly position: Position;
 }
 
 /**
@@ -177,6 +184,18 @@ export class Editor {
       position,
     });
     return Array.isArray(found) ? found : (found?.items ?? []);
+  }
+
+  /** Sends a request about the `|` of a text. */
+  async ask<Params, Result, Part>(
+    { method }: ProtocolRequestType<Params, Result, Part, void, unknown>,
+    name: string,
+    marked: string,
+    params: Omit<Params, keyof AboutPosition>,
+  ): Promise<Result> {
+    const position = await this.openAt(name, marked);
+    const textDocument = { uri: this.uri(name) };
+    return this.connection.sendRequest(method, { ...params, textDocument, position });
   }
 
   /** Ends the server as editors do; resolves with its exit code. */

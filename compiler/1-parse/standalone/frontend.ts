@@ -23,6 +23,7 @@ import {
   expression,
   type Infer,
   ignored,
+  inPhase,
   integer,
   list,
   map,
@@ -118,7 +119,7 @@ export function frontendSchema() {
       ),
       metrics: object(
         {
-          add: map(expression("CEL expression for the value."), {
+          add: map(inPhase("log", expression("CEL expression for the value.")), {
             minProperties: 1,
             maxProperties: 16,
             propertyNames: { pattern: LABEL_NAME.pattern, form: LABEL_NAME.form },
@@ -162,17 +163,20 @@ export function logFieldsSchema() {
       maxItems: 32,
       description: "Fields to remove.",
     }),
-    add: map(expression("CEL expression for the value; the field is omitted if it fails."), {
-      minProperties: 1,
-      description: "Fields to add or replace. Values are truncated to 4096 characters.",
-    }),
+    add: inPhase(
+      "log",
+      map(expression("CEL expression for the value; the field is omitted if it fails."), {
+        minProperties: 1,
+        description: "Fields to add or replace. Values are truncated to 4096 characters.",
+      }),
+    ),
   };
 }
 
 function accessLogSchema() {
   return object(
     {
-      filter: expression(LOG_FILTER),
+      filter: inPhase("log", expression(LOG_FILTER)),
       ...logFieldsSchema(),
       database: ignored(
         "gwc does not write requests to a database",
@@ -181,7 +185,7 @@ function accessLogSchema() {
       otlp: object(
         {
           ...collectorFields("/v1/logs"),
-          filter: expression(RECORD_FILTER),
+          filter: inPhase("log", expression(RECORD_FILTER)),
           fields: object(logFieldsSchema(), {
             atLeastOneOf: ["remove", "add"],
             description: RECORD_FIELDS,

@@ -7,6 +7,7 @@ import {
   expression,
   type Infer,
   ignored,
+  inPhase,
   integer,
   list,
   object,
@@ -92,7 +93,7 @@ export const processSchema = object(
             default: "info",
           },
         ),
-        filter: expression(LOG_FILTER),
+        filter: inPhase("log", expression(LOG_FILTER)),
         fields: object(logFieldsSchema(), {
           atLeastOneOf: ["remove", "add"],
           description: "Fields of access lines.",

@@ -5,6 +5,7 @@ import {
   either,
   expression,
   type Infer,
+  inPhase,
   list,
   map,
   number,
@@ -33,7 +34,7 @@ export function tracingSchema() {
         "Attributes of the gateway itself, in addition to its name and host.",
       ),
       ...samplings(),
-      filter: expression(SPAN_FILTER),
+      filter: inPhase("log", expression(SPAN_FILTER)),
     },
     {
       exactlyOneOf: COLLECTORS,
@@ -123,9 +124,8 @@ function path(defaultPath: string) {
 }
 
 function attributeMap(description: string) {
-  return map(expression("CEL expression for the value; the attribute is omitted if it fails."), {
-    description,
-  });
+  const value = expression("CEL expression for the value; the attribute is omitted if it fails.");
+  return map(inPhase("log", value), { description });
 }
 
 function removed() {

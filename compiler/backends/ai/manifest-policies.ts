@@ -4,6 +4,7 @@ import {
   boolean,
   choice,
   expression,
+  inPhase,
   json,
   list,
   map,
@@ -43,7 +44,7 @@ const requestFieldLists = {
   ),
   transformations: fieldList(
     object(
-      { field, expression: expression("CEL expression for the value.") },
+      { field, expression: inPhase("llm", expression("CEL expression for the value.")) },
       { required: ["field", "expression"] },
     ),
     REQUEST_FIELDS.transformations,

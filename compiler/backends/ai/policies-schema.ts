@@ -6,6 +6,7 @@ import {
   choice,
   duration,
   type Infer,
+  inPhase,
   integer,
   json,
   list,
@@ -118,7 +119,10 @@ export const requestFieldMaps = {
 };
 
 /** Request fields computed by expressions. */
-export const transformationsSchema = expressionsSchema(REQUEST_FIELDS.transformations);
+export const transformationsSchema = inPhase(
+  "llm",
+  expressionsSchema(REQUEST_FIELDS.transformations),
+);
 
 /** Returns the schema of `ai` among the policies of a file. */
 export function llmPoliciesSchema() {

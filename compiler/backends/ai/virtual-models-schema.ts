@@ -3,6 +3,7 @@ import {
   expression,
   type Fields,
   type Infer,
+  inPhase,
   integer,
   list,
   object,
@@ -62,8 +63,11 @@ function routingSchema<const Target extends Fields, const Required extends keyof
     default: 1,
   });
   const priority = integer("Priority of the model; lower numbers are used first.", 0, 1_000_000);
-  const when = expression(
-    "CEL expression for the requests of this model; it reads `llmRequest`, the request's JSON. Only the last target can omit it and gets the remaining requests.",
+  const when = inPhase(
+    "llm",
+    expression(
+      "CEL expression for the requests of this model; it reads `llmRequest`, the request's JSON. Only the last target can omit it and gets the remaining requests.",
+    ),
   );
   const prioritized = object(
     { ...target, priority },

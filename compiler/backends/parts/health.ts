@@ -9,6 +9,7 @@ import {
   duration,
   expression,
   type Infer,
+  inPhase,
   integer,
   list,
   number,
@@ -91,8 +92,11 @@ export function panicThreshold() {
 export const HEALTH = "Detects and ejects failing servers or LLM providers, if there are several.";
 
 /** Condition for failed responses: `unhealthyExpression` in files, `unhealthyCondition` in manifests. */
-const unhealthy = expression(
-  "Condition for failed responses, by status and headers: `response.code == 500`. By default 5xx, and 429 from LLM providers. Missing and incomplete responses are always failures.",
+const unhealthy = inPhase(
+  "response",
+  expression(
+    "Condition for failed responses, by status and headers: `response.code == 500`. By default 5xx, and 429 from LLM providers. Missing and incomplete responses are always failures.",
+  ),
 );
 
 /** Fields of `eviction`. Health is a fraction in files, and a percentage in manifests, as in the reference. */

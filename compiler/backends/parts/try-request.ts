@@ -9,6 +9,8 @@ export interface TryRequest {
   readonly method: string | undefined;
   /** Headers as `name: value`; unknown credentials are shell variables of `CREDENTIALS`. */
   readonly headers: readonly string[];
+  /** A host that an allow rule of the route names, for servers that clients choose; absent if none is named. */
+  readonly namedHost?: string;
   /** Additional curl arguments for host names and certificates. */
   readonly options: readonly string[];
 }

@@ -7,6 +7,7 @@ import {
   byteCount,
   expression,
   type Infer,
+  inPhase,
   integer,
   list,
   map,
@@ -85,8 +86,11 @@ export const responseHeaderNames = headerNames(
 );
 
 /** Schema of the metadata that later expressions read. */
-export const metadataFields = expressionsSchema(
-  "Values that later expressions read as `extauthz.NAME`, computed from the request and the server's `response`.",
+export const metadataFields = inPhase(
+  "response",
+  expressionsSchema(
+    "Values that later expressions read as `extauthz.NAME`, computed from the request and the server's `response`.",
+  ),
 );
 
 const shared = object(questionFields);

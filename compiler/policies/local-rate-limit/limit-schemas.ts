@@ -4,6 +4,7 @@ import {
   either,
   expression,
   type Infer,
+  inPhase,
   integer,
   list,
   needsField,
@@ -49,8 +50,11 @@ const limit = object(
       { default: "requests" },
     ),
     tokens: amounts.tokens.file,
-    cost: expression(
-      "Amount that a finished call takes instead of its tokens: `double(llm.totalTokens) * 0.000001`. If the expression fails, nothing is taken and a warning is logged.",
+    cost: inPhase(
+      "response",
+      expression(
+        "Amount that a finished call takes instead of its tokens: `double(llm.totalTokens) * 0.000001`. If the expression fails, nothing is taken and a warning is logged.",
+      ),
     ),
     key: expression(
       "CEL expression; each of its values has its own bucket: `jwt.sub`, `source.address`. Requests for which it fails share one.",

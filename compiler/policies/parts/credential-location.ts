@@ -8,14 +8,16 @@ import type { ResolveContext } from "../policy.ts";
 /** Location of a credential in a request, as configured. */
 export type CredentialLocationConfig =
   /** Header name in lower case, and the prefix before the credential including its space, or "". */
-  | { readonly header: string; readonly prefix: string }
+  | { readonly header: string; readonly prefix: string; readonly isDefault?: true }
   | { readonly queryParameter: string }
   | { readonly cookie: string }
   | { readonly expression: ExpressionConfig };
 
 /** The location with its expression compiled. */
 export type CredentialLocationNode =
-  | Exclude<CredentialLocationConfig, { readonly expression: ExpressionConfig }>
+  | { readonly header: string; readonly prefix: string }
+  | { readonly queryParameter: string }
+  | { readonly cookie: string }
   | { readonly expression: CompiledExpression };
 
 /** Returns the schema of `location` and `authorizationLocation`. */
@@ -54,14 +56,23 @@ export function credentialLocationSchema(defaults: string) {
     },
     {
       exactlyOneOf: ["header", "queryParameter", "cookie", "expression"],
-      description: `Location of the credential; \`Authorization: ${defaults}\` by default.`,
+      description: `Location of the credential; \`Authorization: ${defaults}\` by default, and \`Proxy-Authorization: ${defaults}\` on a route of a forward proxy.`,
     },
   );
 }
 
 /** Returns the default location of a credential. */
 export function defaultLocation(scheme: "Bearer" | "Basic"): CredentialLocationConfig {
-  return { header: "authorization", prefix: `${scheme} ` };
+  return { header: "authorization", prefix: `${scheme} `, isDefault: true };
+}
+
+/**
+ * Returns the location on a route of a forward proxy: by default, clients send their credential for the proxy in
+ * Proxy-Authorization (RFC 9110 11.7.2), because Authorization is for the server behind it.
+ */
+export function proxyLocation(location: CredentialLocationConfig): CredentialLocationConfig {
+  if (!("header" in location) || location.isDefault !== true) return location;
+  return { header: "proxy-authorization", prefix: location.prefix };
 }
 
 /** Reads a `location`. */
@@ -87,6 +98,7 @@ export function resolveCredentialLocation(
   location: CredentialLocationConfig,
   { diagnostics }: ResolveContext,
 ): CredentialLocationNode | undefined {
+  if ("header" in location) return { header: location.header, prefix: location.prefix };
   if (!("expression" in location)) return location;
   const options = { phase: "request", slot: "value" } as const;
   const expression = resolveExpression(location.expression, options, diagnostics);

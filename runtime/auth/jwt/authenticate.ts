@@ -3,6 +3,7 @@ import { type Exchange, logFields } from "../../http/exchange.ts";
 import { type CredentialLocation, locationName } from "../../http/headers/credential-location.ts";
 import { refuse } from "../../http/refuse.ts";
 import { credentialIn, stripCredential } from "../credentials.ts";
+import { refuseCredential } from "../refuse-credential.ts";
 import { InvalidToken } from "./invalid-token.ts";
 import type { Verdict } from "./verifier.ts";
 
@@ -26,11 +27,11 @@ export function admit(
 ): Authenticated {
   if (verdict instanceof InvalidToken) {
     logFields(exchange.record).set("error", verdict.reason);
-    const header = challenge(exchange, "invalid_token");
-    refuse(exchange, 401, "JwtAuth", "authentication failure: the token is not valid", [
-      "www-authenticate",
-      header,
-    ]);
+    refuseCredential(exchange, location, {
+      reason: "JwtAuth",
+      message: "authentication failure: the token is not valid",
+      challenge: challenge(exchange, "invalid_token"),
+    });
     return undefined;
   }
   if (verdict === "unavailable") {
@@ -48,10 +49,11 @@ export function refuseMissing(
   challenge: Challenge,
 ): undefined {
   logFields(exchange.record).set("error", `no token in ${locationName(location)}`);
-  refuse(exchange, 401, "JwtAuth", "authentication failure: no bearer token found", [
-    "www-authenticate",
-    challenge(exchange, undefined),
-  ]);
+  refuseCredential(exchange, location, {
+    reason: "JwtAuth",
+    message: "authentication failure: no bearer token found",
+    challenge: challenge(exchange, undefined),
+  });
 }
 
 /** Removes the token from the request, so that no upstream sees it, and logs its subject. */

@@ -26,6 +26,7 @@ import { kubernetesConnectionRulesSchema } from "../../../policies/connection-ru
 import {
   choice,
   expression,
+  inPhase,
   list,
   object,
   shortText,
@@ -59,7 +60,7 @@ const httpFields = {
 };
 
 const attribute = object(
-  { name: shortText("Its name."), expression: expression("Its value.") },
+  { name: shortText("Its name."), expression: inPhase("log", expression("Its value.")) },
   { required: ["name", "expression"] },
 );
 
@@ -101,7 +102,7 @@ const tracing = object(
     resources: list(attribute, { description: "Attributes of the gateway itself." }),
     randomSampling: expression(SAMPLINGS.randomSampling),
     clientSampling: expression(SAMPLINGS.clientSampling),
-    filter: expression(SPAN_FILTER),
+    filter: inPhase("log", expression(SPAN_FILTER)),
   },
   {
     exactlyOneOf: [...SERVER_REFERENCES],
@@ -113,7 +114,7 @@ const tracing = object(
 const otlp = object(
   {
     ...serverReferenceFields(RECORD_SERVER),
-    filter: expression(RECORD_FILTER),
+    filter: inPhase("log", expression(RECORD_FILTER)),
     attributes: attributesOf(RECORD_FIELDS),
     protocol: choice("Protocol of the server.", ["HTTP", "GRPC"], { default: "GRPC" }),
     path: collectorPath("/v1/logs"),
@@ -139,7 +140,7 @@ export const frontendFields = {
     description: "HTTP with clients.",
   }),
   accessLog: object(
-    { filter: expression(LOG_FILTER), attributes, otlp },
+    { filter: inPhase("log", expression(LOG_FILTER)), attributes, otlp },
     { description: "Access log: logged requests and their fields." },
   ),
   tracing,
@@ -149,7 +150,10 @@ export const frontendFields = {
         {
           add: list(
             object(
-              { name: text("Its name.", LABEL_NAME), expression: expression("Its value.") },
+              {
+                name: text("Its name.", LABEL_NAME),
+                expression: inPhase("log", expression("Its value.")),
+              },
               { required: ["name", "expression"] },
             ),
             { minItems: 1, maxItems: 16, description: METRIC_LABELS },

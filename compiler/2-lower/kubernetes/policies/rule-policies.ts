@@ -17,6 +17,7 @@ import {
   policyOf,
   policyOfKind,
 } from "../../../policies/index.ts";
+import { withOAuthMetadata } from "../../../policies/mcp-authentication/from-jwt-auth.ts";
 import type { WeightedBackend } from "../backends/backend-configs.ts";
 import type { RulePath } from "./effective.ts";
 import { type RulePolicies, routePolicies } from "./policies.ts";
@@ -31,9 +32,13 @@ export function rulePolicies(
   backends: readonly WeightedBackend[],
   context: PolicyContext,
 ): Pick<RulePolicies, "policies" | "hasResponse"> {
-  const { policies, hasResponse } = configuredPolicies(traffic, backends, context);
+  const { policies: configured, hasResponse } = configuredPolicies(traffic, backends, context);
+  const areMcpServers = backends.every(({ backend }) =>
+    acts(["mcp"], backendTraffic(backend.config)),
+  );
+  const policies = withOAuthMetadata(configured, backends.length > 0 && areMcpServers);
   const declared = kinds.flatMap(({ kind }) => declaredPolicy(kind, backends) ?? []);
-  if (declared.length === 0) return { policies, hasResponse };
+  if (declared.length === 0 && policies === configured) return { policies, hasResponse };
   const all = [...policies, ...declared];
   return { policies: kinds.flatMap(({ kind }) => policyOfKind(all, kind) ?? []), hasResponse };
 }
