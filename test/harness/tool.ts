@@ -4,8 +4,9 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { itUnless, skip } from "./skip.ts";
 
-/** Debian package of each program that tests start; CI installs them. */
+/** Debian package of each program that tests start, or how else to install it. CI installs those of Debian. */
 const packages = {
+  actionlint: "actionlint (`go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12`)",
   bash: "bash",
   curl: "curl",
   fish: "fish",
@@ -51,7 +52,10 @@ export function program(tool: Tool): Tool {
 }
 
 function missingTool(tool: Tool): string | undefined {
-  return isInstalled(tool) ? undefined : `Debian's ${packages[tool]} is not installed`;
+  const name = packages[tool];
+  return isInstalled(tool)
+    ? undefined
+    : `${name.includes(" ") ? name : `Debian's ${name}`} is not installed`;
 }
 
 /**
