@@ -50,7 +50,11 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
     ...["messagesTargets", "responsesTargets", "embeddingsTargets", "tokenCountTargets"],
     ...["completionsModels", "messagesModels", "responsesModels", "embeddingsModels"],
     ...["responseCache", "cacheScope"],
-    ...["tokenCountModels", "passthroughModels", "passthroughTargets"],
+    ...["tokenCountModels", "passthroughModels", "passthroughTargets", "prepareContent"],
+    ...["prepareContentCount", "generateContentService", "generateContentModels"],
+    ...["generateContentTargets", "contentTokenCountService", "contentTokenCountModels"],
+    ...["contentTokenCountTargets", "prepareConverse", "converseService", "converseModels"],
+    "converseTargets",
   ],
   resolve: resolveAi,
   spendsTokens: ({ policies }) => resolveRoutes(policies?.ai).some(({ type }) => COUNTED.has(type)),
@@ -112,13 +116,13 @@ function tokenizeSection(origin: Origin, isOptional: boolean): Section {
  * models itself.
  */
 const CALLED: ReadonlySet<RouteType> = new Set([
-  ...["Completions", "Messages", "Responses", "GenerateContent"],
-  ...["Embeddings", "TokenCount", "Passthrough"],
+  ...["Completions", "Messages", "Responses", "GenerateContent", "Converse"],
+  ...["Embeddings", "TokenCount", "ContentTokenCount", "Passthrough"],
 ] as const);
 
 /** Route types whose token usage is counted. `Passthrough` is not parsed, and the others use no tokens. */
 const COUNTED: ReadonlySet<RouteType> = new Set([
-  ...["Completions", "Messages", "Responses", "GenerateContent"],
+  ...["Completions", "Messages", "Responses", "GenerateContent", "Converse"],
   ...["Embeddings", "Realtime"],
 ] as const);
 

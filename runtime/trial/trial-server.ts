@@ -144,6 +144,7 @@ const RESPONSES: readonly (readonly [RegExp, object])[] = [
   [/\/messages\/count_tokens(\?|$)/, { input_tokens: 1 }],
   [/\/responses(\?|$)/, RESPONSE],
   [/:generateContent(\?|$)/, GENERATED],
+  [/:countTokens(\?|$)/, { totalTokens: 1 }],
   [/\/converse(\?|$)/, CONVERSED],
   [/\/embeddings(\?|$)/, EMBEDDINGS],
 ];

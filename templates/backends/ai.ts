@@ -89,7 +89,9 @@ function mayBeBoth(shorter: PathNode, longer: PathNode): boolean {
 }
 
 /** Returns the format of refusals of a route type; OpenAI's APIs share one form of errors. */
-function refusalOf(type: RouteType): "completions" | "messages" | "generateContent" | undefined {
+function refusalOf(
+  type: RouteType,
+): "completions" | "messages" | "generateContent" | "converse" | undefined {
   const { errors } = routeTypeCodes[type];
   return errors === "responses" ? "completions" : errors;
 }

@@ -16,6 +16,10 @@ export interface AiOptions {
 export const everyFormat = {
   "/v1/messages": "messages",
   "/v1/responses": "responses",
+  ":generateContent": "generateContent",
+  ":streamGenerateContent": "generateContent",
+  "/converse": "converse",
+  "/converse-stream": "converse",
   "*": "completions",
 } as const;
 

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
+import { BedrockRuntimeServiceException } from "@aws-sdk/client-bedrock-runtime";
 import { ApiError } from "@google/genai";
 import OpenAI from "openai";
 import { expect, it } from "vitest";
@@ -103,7 +104,7 @@ function ask(client: string, question: Question): Promise<Outcome> {
 
 /** The cell of what the gateway refuses: the field that it names. */
 function refusalOf(error: unknown): string {
-  expect(error).toMatchObject({ status: 400 });
+  expect(statusOfError(error)).toBe(400);
   const [, field] = /"((?:messages|input|contents)\b[\w.[\]]*)\\?"/.exec(String(error)) ?? [];
   if (field === undefined) throw new Error(`no field is named: ${error}`);
   return `400 \`${field}\``;
@@ -122,6 +123,12 @@ function checkSent(sent: readonly Received[], feature: Feature, isStream: boolea
   }
 }
 
+/** The status of an error as the client's own class has it. */
+function statusOfError(error: unknown): number | undefined {
+  if (error instanceof BedrockRuntimeServiceException) return error.$metadata.httpStatusCode;
+  return Object(error).status;
+}
+
 function isFault(feature: Feature): boolean {
   return feature.startsWith("error") || feature === "EOF";
 }
@@ -137,10 +144,11 @@ function checkFault(feature: Feature, isStream: boolean, error: unknown): void {
         : isStream
           ? [OpenAI.APIError, Anthropic.APIError]
           : [OpenAI.InternalServerError, Anthropic.InternalServerError];
-  const own = [...classes, ApiError];
+  const own = [...classes, ApiError, BedrockRuntimeServiceException];
   expect(error).toSatisfy((raised) => own.some((each) => raised instanceof each));
-  if (status !== undefined) expect(error).toMatchObject({ status });
-  if (status === 429 && !(error instanceof ApiError)) {
+  if (status !== undefined) expect(statusOfError(error)).toBe(status);
+  const isOfOpenAi = error instanceof OpenAI.APIError || error instanceof Anthropic.APIError;
+  if (status === 429 && isOfOpenAi) {
     expect(error).toMatchObject({
       headers: expect.toSatisfy((headers: Headers) => headers.get("retry-after") === "7"),
     });
@@ -155,7 +163,7 @@ function tableText(rows: readonly string[]): string {
     "# Models: every client with every provider",
     "",
     "The result of every client format with every provider, as `test/llm/every-pair.test.ts` finds it with the own clients",
-    "of OpenAI, Anthropic and Google against a compiled gateway: it works, or the gateway refuses the request with a 400 that",
+    "of OpenAI, Anthropic, Google and AWS against a compiled gateway: it works, or the gateway refuses the request with a 400 that",
     "names the field. `npx vitest run test/llm/every-pair.test.ts -u` writes this page.",
     "",
     `| ${head.join(" | ")} |`,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { ApiError, FunctionCallingConfigMode, GoogleGenAI, Type } from "@google/genai";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startAiGateway } from "../harness/ai-gateway.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startGateway } from "../harness/gateway.ts";
@@ -26,10 +26,10 @@ async function startGoogle(options: Parameters<typeof startAiGateway>[2] = anthr
 }
 
 /** The `llm` section of a file, with more of it. */
-async function startFrontDoor(more: object) {
+async function startFrontDoor(more: object, own: object = {}) {
   const upstream = await startScripted(respond);
   const params = { model: "claude-1", hostOverride: upstream.host, apiKey: "${KEY}" };
-  const models = [{ name: "fast", provider: "anthropic", params }];
+  const models = [{ name: "fast", provider: "anthropic", params, ...own }];
   const { url } = await startGateway({
     env: { KEY: "provider-key" },
     config: { llm: { port: await freePort(), models, ...more } },
@@ -174,16 +174,102 @@ it("the `llm` section serves the API, and reads keys where its clients send them
 
 it("other methods of the API are not found", async () => {
   const { url } = await startGoogle();
-  const { status } = await send(`${url}/v1beta/models/claude-1:countTokens`, "POST", {}, "{}");
+  const { status } = await send(`${url}/v1beta/models/claude-1:embedContent`, "POST", {}, "{}");
   expect(status).toBe(404);
 });
 
-it("the `llm` section does not serve the API next to guards, which could not act", async () => {
-  const guardrails = { request: [{ regex: { rules: [{ pattern: "secret" }], action: "reject" } }] };
-  const { ask, sent } = await startFrontDoor({ policies: { guardrails } });
+it("the `llm` section does not serve the API next to defaults of other APIs", async () => {
+  const { ask, sent } = await startFrontDoor({}, { defaults: { max_tokens: 9 } });
   // The path is below the one of the list of models.
   await expect(ask("any")).rejects.toMatchObject({ status: 405 });
   expect(sent()).toEqual([]);
+});
+
+it("guards of the `llm` section act on requests of the API", async () => {
+  const guardrails = { request: [{ regex: { rules: [{ pattern: "text" }], action: "reject" } }] };
+  const { ask, sent } = await startFrontDoor({ policies: { guardrails } });
+  await expect(ask("any")).rejects.toMatchObject({ status: 403 });
+  expect(sent()).toEqual([]);
+});
+
+it("guards see every text that a model reads, files included, and keep the rest", async () => {
+  const regex = { rules: [{ pattern: "secret[0-9]{1,9}" }] };
+  const gemini = { provider: { gemini: {} }, ai: { promptGuard: { request: [{ regex }] } } };
+  const { client, sent } = await startGoogle(gemini);
+  const file = (text: string) => ({
+    inlineData: { mimeType: "text/plain", data: Buffer.from(text).toString("base64") },
+  });
+  const contents = (said: string) => [
+    { role: "user", parts: [{ text: said }, file(said)] },
+    { role: "model", parts: [{ functionCall: { name: "look", args: { [said]: [said] } } }] },
+    { role: "user", parts: [{ functionResponse: { name: "look", response: { type: said } } }] },
+  ];
+  await client.models.generateContent({
+    model: "gemini-3-pro",
+    contents: contents("secret42"),
+    config: { systemInstruction: "secret42", stopSequences: ["secret42"], logprobs: 3 },
+  });
+  expect(sent()).toMatchObject({
+    contents: contents("<masked>"),
+    systemInstruction: { parts: [{ text: "<masked>" }] },
+    generationConfig: { stopSequences: ["<masked>"], logprobs: 3 },
+  });
+});
+
+describe("the tokens of requests", () => {
+  const counted = { ":countTokens": "contentTokenCount", ...routes };
+  const counting = async (provider: object) => {
+    const upstream = await startScripted((response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify({ totalTokens: 7 }));
+    });
+    const { url } = await startAiGateway(upstream.host, counted, { provider });
+    const count = async (body: object) => {
+      const type = { "content-type": "application/json" };
+      const path = "/v1beta/models/gemini-x:countTokens";
+      const { body: told } = await send(`${url}${path}`, "POST", type, JSON.stringify(body));
+      return JSON.parse(told).totalTokens;
+    };
+    return { url, count, received: upstream.received };
+  };
+  const contents = [{ role: "user", parts: [{ text: "Hello there, how are you?" }] }];
+  const systemInstruction = { parts: [{ text: "Be brief." }] };
+
+  it("are counted by Gemini", async () => {
+    const { url, received } = await counting({ gemini: { model: "gemini-3-pro" } });
+    const client = new GoogleGenAI({ apiKey: "client", httpOptions: { baseUrl: url } });
+    const told = await client.models.countTokens({ model: "gemini-x", contents });
+    expect(told.totalTokens).toBe(7);
+    expect(received[0]?.url).toBe("/v1beta/models/gemini-3-pro:countTokens");
+    expect(JSON.parse(received[0]?.body.toString() ?? "")).toEqual({ contents });
+  });
+
+  it.each([
+    { contents, systemInstruction },
+    { generateContentRequest: { model: "models/gemini-x", contents, systemInstruction } },
+  ])("are counted by Gemini for whole requests", async (body) => {
+    const { count, received } = await counting({ gemini: { model: "gemini-3-pro" } });
+    expect(await count(body)).toBe(7);
+    expect(JSON.parse(received[0]?.body.toString() ?? "")).toEqual({
+      generateContentRequest: { model: "models/gemini-3-pro", contents, systemInstruction },
+    });
+  });
+
+  it("are counted by Vertex AI, whose requests have no such member", async () => {
+    const { count, received } = await counting({ vertex: { projectId: "p-1" } });
+    const generateContentRequest = { model: "models/gemini-x", contents, systemInstruction };
+    expect(await count({ generateContentRequest })).toBe(7);
+    expect(received[0]?.url).toMatch(/\/publishers\/google\/models\/gemini-x:countTokens$/);
+    expect(JSON.parse(received[0]?.body.toString() ?? "")).toEqual({ contents, systemInstruction });
+  });
+
+  it("are estimated for other models", async () => {
+    const { count, received } = await counting({ anthropic: {} });
+    const [short, long] = [await count({ contents }), await count({ contents, systemInstruction })];
+    expect(short).toBeGreaterThan(5);
+    expect(long).toBeGreaterThan(short);
+    expect(received).toEqual([]);
+  });
 });
 
 it("the `llm` section serves the API without them", async () => {

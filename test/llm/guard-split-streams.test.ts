@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { AwsEventReader } from "../../runtime/http/body/aws-event-stream.ts";
 import { everyFormat } from "../harness/ai-gateway.ts";
+import { converseStream } from "../harness/bedrock.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 
@@ -121,19 +123,95 @@ const responses: Readonly<Record<string, Events>> = {
   ],
 };
 
+const candidate = (members: object) => ({ candidates: [{ index: 0, ...members }] });
+const parts = (...all: object[]) => candidate({ content: { role: "model", parts: all } });
+const call = { functionCall: { name: "look", args: { a: 1 } } };
+
+const contents: Readonly<Record<string, Events>> = {
+  "two events": [parts({ text: "Mail ann@exam" }), parts({ text: "ple.com!" })],
+  "two parts of one event": [parts({ text: "Mail ann@exam" }, { text: "ple.com!" })],
+  thoughts: [
+    parts({ text: "Mail ann@exam", thought: true }),
+    parts({ text: "ple.com!", thought: true }),
+  ],
+  "a part with a signature": [
+    parts({ text: "Mail ann@exam", thoughtSignature: "c2ln" }),
+    parts({ text: "ple.com!" }),
+  ],
+  "an event that is the last": [
+    {
+      candidates: [
+        {
+          content: { role: "model", parts: [{ text: "Mail ann@exam" }] },
+          finishReason: "STOP",
+        },
+      ],
+    },
+    parts({ text: "ple.com!" }),
+  ],
+  "arguments that arrive in pieces": [
+    parts({
+      functionCall: {
+        name: "f",
+        partialArgs: [{ jsonPath: "$.to", stringValue: `Mail ${mail}!` }],
+      },
+    }),
+  ],
+  "arguments of a function": [
+    parts({ functionCall: { name: "f", args: { to: `Mail ${mail}!`, [mail]: 1 } } }),
+  ],
+};
+
+const converseBlock = (contentBlockIndex: number, ...deltas: object[]) => [
+  ...deltas.map((each) => ({ contentBlockDelta: { contentBlockIndex, delta: each } })),
+  { contentBlockStop: { contentBlockIndex } },
+];
+const converseCall = (contentBlockIndex: number, ...inputs: string[]) => [
+  {
+    contentBlockStart: { contentBlockIndex, start: { toolUse: { toolUseId: "t", name: "look" } } },
+  },
+  ...converseBlock(contentBlockIndex, ...inputs.map((input) => ({ toolUse: { input } }))),
+];
+
+const converse: Readonly<Record<string, Events>> = {
+  "two deltas": converseBlock(0, { text: "Mail ann@exam" }, { text: "ple.com!" }),
+  "two blocks": [
+    ...converseBlock(0, { text: "Mail ann@exam" }),
+    ...converseBlock(1, { text: "ple.com!" }),
+  ],
+  "five blocks": ["Mail an", "n@ex", "am", "ple.co", "m!"].flatMap((said, at) =>
+    converseBlock(at, { text: said }),
+  ),
+  reasoning: converseBlock(
+    0,
+    { reasoningContent: { text: "Mail ann@exam" } },
+    { reasoningContent: { text: "ple.com!" } },
+    { reasoningContent: { signature: "c2ln" } },
+  ),
+  "the input of a tool": converseCall(0, '{"to":"Mail ann@exam', 'ple.com!"}'),
+};
+
 const formats = {
   completions: { path: "/openai/v1/chat/completions", streams: completions, last: "[DONE]" },
   messages: { path: "/anthropic/v1/messages", streams: messages, last: "message_stop" },
   responses: { path: "/openai/v1/responses", streams: responses, last: "response.completed" },
+  generateContent: {
+    path: "/gemini/v1beta/models/m:streamGenerateContent?alt=sse",
+    streams: contents,
+    last: "finishReason",
+  },
+  converse: { path: "/bedrock/model/m/converse-stream", streams: converse, last: "metadata" },
 } as const;
 
 let gateway: Gateway;
 /** The provider's next stream. */
-let next = "";
+let next: string | Buffer = "";
 
 beforeAll(async () => {
   const provider = await startScripted((response) => {
-    response.writeHead(200, { "content-type": "text/event-stream" }).end(next);
+    const type =
+      typeof next === "string" ? "text/event-stream" : "application/vnd.amazon.eventstream";
+    response.writeHead(200, { "content-type": type }).end(next);
   }, "anything");
   const regex = { rules: [{ builtin: "email" }] };
   const kinds = {
@@ -143,8 +221,14 @@ beforeAll(async () => {
       response: { message: "No contacts, please." },
     },
   };
-  const providers = { openai: { openAI: {} }, anthropic: { anthropic: {} } };
+  const providers = {
+    openai: { openAI: {} },
+    anthropic: { anthropic: {} },
+    gemini: { gemini: {} },
+    bedrock: { bedrock: {} },
+  };
   gateway = await startGateway({
+    env: { KEY: "provider-key" },
     listeners: [
       {
         routes: Object.entries(providers).flatMap(([name, kind]) =>
@@ -152,6 +236,7 @@ beforeAll(async () => {
             name: `${name}-${action}`,
             matches: [{ path: { pathPrefix: `/${action}/${name}` } }],
             policies: {
+              backendAuth: { key: "${KEY}" },
               ai: {
                 routes: everyFormat,
                 promptGuard: { response: [guard] },
@@ -172,23 +257,43 @@ async function streamed(name: keyof typeof formats, action: string, events: Even
     const type = "type" in event ? `event: ${event.type}\n` : "";
     return `${type}data: ${JSON.stringify(event)}\n\n`;
   });
-  next = written.join("") + (name === "completions" ? "data: [DONE]\n\n" : "");
+  const isConverse = name === "converse";
+  const end = name === "completions" ? "data: [DONE]\n\n" : "";
+  next = isConverse ? converseStream(events as never) : written.join("") + end;
   const said = [{ role: "user", content: "Hello" }];
-  const body = { model: "m", stream: true, max_tokens: 9 };
+  const body = { model: "m", stream: true, max_tokens: 9, messages: said };
+  const bodies = {
+    ...{ completions: body, messages: body },
+    responses: { model: "m", stream: true, input: said },
+    generateContent: { contents: [{ parts: [{ text: "Hello" }] }] },
+    converse: { messages: [{ role: "user", content: [{ text: "Hello" }] }] },
+  };
   const response = await fetch(`${gateway.url}/${action}${path}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify(
-      name === "responses"
-        ? { model: "m", stream: true, input: said }
-        : { ...body, messages: said },
-    ),
+    body: JSON.stringify(bodies[name]),
   });
-  return response.text();
+  // Errors before a stream are JSON.
+  if (name !== "converse" || !response.ok) return response.text();
+  const frames = new AwsEventReader(65_536).push(Buffer.from(await response.arrayBuffer()));
+  return frames
+    .map(({ headers, payload }) => {
+      const type = headers.get(":event-type") ?? headers.get(":exception-type");
+      return `data: {"${type}":${payload}}\n\n`;
+    })
+    .join("");
 }
 
-const withEnds = (name: keyof typeof formats, events: Events): Events =>
-  name === "messages" ? [messageStart, ...events, ...messageEnd] : events;
+const converseEnd = [
+  { messageStop: { stopReason: "end_turn" } },
+  { metadata: { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } } },
+];
+
+const withEnds = (name: keyof typeof formats, events: Events): Events => {
+  if (name === "converse") return [...events, ...converseEnd];
+  if (name === "generateContent") return [...events, candidate({ finishReason: "STOP" })];
+  return name === "messages" ? [messageStart, ...events, ...messageEnd] : events;
+};
 
 describe.each(Object.keys(formats) as (keyof typeof formats)[])("%s: a match over", (name) => {
   const { streams, last } = formats[name];
@@ -249,6 +354,18 @@ it.each<[keyof typeof formats, Events]>([
       delta({ reasoning_content: "Hm." }),
       delta({ content: "ple.com!" }),
     ],
+  ],
+  [
+    "converse",
+    [
+      ...converseBlock(0, { text: `Mail ${mail}, ann@exam` }),
+      ...converseCall(1, "{}"),
+      ...converseBlock(2, { text: "ple.com!" }),
+    ],
+  ],
+  [
+    "generateContent",
+    [parts({ text: `Mail ${mail}, ann@exam` }), parts(call), parts({ text: "ple.com!" })],
   ],
 ])("%s: what another text comes after does not wait; the rest is masked", async (name, events) => {
   const masked = await streamed(name, "mask", withEnds(name, events));

@@ -8,6 +8,8 @@ import type { FieldTable } from "../../runtime/llm/chat/request-fields.ts";
 import { completionsClient } from "../../runtime/llm/formats/completions/client.ts";
 import { completionsFields } from "../../runtime/llm/formats/completions/request-fields.ts";
 import { completionsUpstream } from "../../runtime/llm/formats/completions/upstream.ts";
+import { converseClient } from "../../runtime/llm/formats/converse/client.ts";
+import { converseFields } from "../../runtime/llm/formats/converse/request-fields.ts";
 import { converseUpstream } from "../../runtime/llm/formats/converse/upstream.ts";
 import { generateContentClient } from "../../runtime/llm/formats/generate-content/client.ts";
 import { generateContentFields } from "../../runtime/llm/formats/generate-content/request-fields.ts";
@@ -41,6 +43,13 @@ const clients = {
     "gemini",
     "GenerateContentRequest",
     { contents: [{ parts: [{ text: "Hello" }] }] },
+    {},
+  ],
+  converse: [
+    converseClient,
+    "bedrock",
+    "ConverseRequest",
+    { messages: [{ role: "user", content: [{ text: "Hello" }] }] },
     {},
   ],
 } as const satisfies Readonly<
@@ -180,6 +189,18 @@ const hints: LeftOut = {
     "systemInstruction.role": "all",
     "toolConfig.includeServerSideToolInvocations": "all",
   },
+  converse: {
+    "messages[].content[].cachePoint.ttl": "OpenAI Responses Gemini",
+    "messages[].content[].citationsContent.citations": "all",
+    "messages[].content[].reasoningContent.reasoningText.signature": "OpenAI Responses Gemini",
+    "messages[].content[].reasoningContent.redactedContent": "OpenAI Responses Gemini",
+    performanceConfig: "all",
+    requestMetadata: "all",
+    serviceTier: "all",
+    "system[].cachePoint.ttl": "OpenAI Responses Gemini",
+    "toolConfig.tools[].cachePoint.ttl": "all",
+    "toolConfig.tools[].toolSpec.strict": "Gemini",
+  },
 };
 
 /** Fields whose smallest values ask for nothing, or say it elsewhere. */
@@ -232,7 +253,39 @@ const misplacedFieldHints: LeftOut = {
     "tools[].googleSearch.searchTypes": "Responses Anthropic",
     "tools[].googleSearch.searchTypes.webSearch": "Responses Anthropic",
   },
+  converse: {
+    ...Object.fromEntries(citedFields().map((field) => [field, "all"])),
+    additionalModelRequestFields: "all",
+    inferenceConfig: "all",
+    // Points without a block before them.
+    "messages[].content[].cachePoint.ttl": "all",
+    "messages[].content[].reasoningContent.reasoningText": "all",
+    outputConfig: "all",
+    "performanceConfig.latency": "all",
+    promptVariables: "all",
+    "system[].cachePoint.ttl": "all",
+    "toolConfig.tools[].toolSpec.inputSchema.json": "Gemini",
+  },
 };
+
+/** Members of citations in Converse, which are left out as a whole. */
+function citedFields(): readonly string[] {
+  const locations = {
+    documentChar: ["documentIndex", "start", "end"],
+    documentChunk: ["documentIndex", "start", "end"],
+    documentPage: ["documentIndex", "start", "end"],
+    searchResultLocation: ["searchResultIndex", "start", "end"],
+    web: ["url", "domain"],
+  };
+  const inside = Object.entries(locations).flatMap(([name, members]) => [
+    `location.${name}`,
+    ...members.map((member) => `location.${name}.${member}`),
+  ]);
+  const own = ["location", "source", "sourceContent", "sourceContent[].text", "title"];
+  return [...own, ...inside].map(
+    (name) => `messages[].content[].citationsContent.citations[].${name}`,
+  );
+}
 
 /** Formats that are passed on as they are. */
 const native: Readonly<Record<string, string>> = {
@@ -240,6 +293,7 @@ const native: Readonly<Record<string, string>> = {
   messages: "Anthropic",
   responses: "Responses",
   generateContent: "Gemini",
+  converse: "Bedrock",
 };
 
 const pairs = names(clients).flatMap((client) =>
@@ -267,6 +321,7 @@ const dropped = {
   messages: messagesFields,
   responses: responsesFields,
   generateContent: generateContentFields,
+  converse: converseFields,
 } as const satisfies Record<keyof typeof clients, FieldTable>;
 
 const titles = {
@@ -274,6 +329,7 @@ const titles = {
   messages: "messages",
   responses: "responses",
   generateContent: "generateContent",
+  converse: "converse",
 };
 
 it.each(names(clients))("the guide names every hint of %s, and who does not get it", (client) => {

@@ -61,7 +61,7 @@ it("a request to an unknown path passes unread to the provider of its model", as
 });
 
 it("the path can name the model", async () => {
-  expect(await sent("/model/a-1/converse", {})).toMatchObject({ body: { name: "one" } });
+  expect(await sent("/model/a-1/invoke", {})).toMatchObject({ body: { name: "one" } });
 });
 
 it("rules of the model hold for requests that pass unread", async () => {

@@ -84,7 +84,7 @@ const targets: readonly (readonly [string, LlmTarget, string | Buffer])[] = [
 const body = { model: "m", stream: true, stream_options: { include_usage: true } };
 const sent = { text: "", bytes: new Uint8Array() };
 const call = new ChatCall({
-  client: { requestHeaders: [] },
+  client: { requestHeaders: [], started: 0 },
   text: "",
   sent,
   members: [],

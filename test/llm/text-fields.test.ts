@@ -4,7 +4,9 @@ import { guardWhole } from "../../runtime/llm/calls/response-guard.ts";
 import { MEMBER_WORDS } from "../../runtime/llm/chat/member-words.ts";
 import { mapMembers, type TextFormat, textMembers } from "../../runtime/llm/chat/texts.ts";
 import { completionsTexts } from "../../runtime/llm/formats/completions/texts.ts";
+import { converseTexts } from "../../runtime/llm/formats/converse/texts.ts";
 import { embeddingsTexts } from "../../runtime/llm/formats/embeddings/texts.ts";
+import { generateContentTexts } from "../../runtime/llm/formats/generate-content/texts.ts";
 import { messagesTexts } from "../../runtime/llm/formats/messages/texts.ts";
 import { responsesTexts } from "../../runtime/llm/formats/responses/texts.ts";
 import { GuardRun } from "../../runtime/llm/guards/guard-run.ts";
@@ -16,6 +18,8 @@ import { type TextField, textFieldsOf } from "./text-fields.ts";
 const CHAT = "openai/resources/chat/completions";
 const MESSAGES = "@anthropic-ai/sdk/resources/messages";
 const RESPONSES = "openai/resources/responses/responses";
+const GOOGLE = "@google/genai";
+const BEDROCK = "@aws-sdk/client-bedrock-runtime";
 const secret = "secret42";
 
 interface Row {
@@ -23,6 +27,8 @@ interface Row {
   readonly name: string;
   readonly format: TextFormat;
   readonly part: "request" | "response" | "stream";
+  /** Member that holds a list of values; absent if a value is a body. */
+  readonly member?: string;
 }
 
 const rows: readonly Row[] = [
@@ -50,12 +56,47 @@ const rows: readonly Row[] = [
   },
   { module: RESPONSES, name: "Response", format: responsesTexts, part: "response" },
   {
+    module: GOOGLE,
+    name: "Content",
+    format: generateContentTexts,
+    part: "request",
+    member: "contents",
+  },
+  {
+    module: GOOGLE,
+    name: "Tool",
+    format: generateContentTexts,
+    part: "request",
+    member: "tools",
+  },
+  {
+    module: GOOGLE,
+    name: "GenerateContentResponse",
+    format: generateContentTexts,
+    part: "response",
+  },
+  {
+    module: GOOGLE,
+    name: "GenerateContentResponse",
+    format: generateContentTexts,
+    part: "stream",
+  },
+  { module: BEDROCK, name: "ConverseRequest", format: converseTexts, part: "request" },
+  { module: BEDROCK, name: "ConverseResponse", format: converseTexts, part: "response" },
+  { module: BEDROCK, name: "ConverseStreamOutput", format: converseTexts, part: "stream" },
+  {
     module: "openai/resources/embeddings",
     name: "EmbeddingCreateParams",
     format: embeddingsTexts,
     part: "request",
   },
 ];
+
+/** Members of responses that a provider writes: other members repeat the request, or are added by the SDK. */
+const RESPONSE_TEXTS: Readonly<Record<string, RegExp>> = {
+  Response: /^\.(?:output|output_text|instructions|error)\b/,
+  GenerateContentResponse: /^\.(?:candidates|promptFeedback)\b/,
+};
 
 /** The strings that no model reads and no user sees, by the name of the field. */
 const others: Readonly<Record<string, readonly string[]>> = {
@@ -74,16 +115,21 @@ const others: Readonly<Record<string, readonly string[]>> = {
     ...["workspace_id", "user_id", "user_profile_id", "vector_store_ids", "model", "version"],
     ...["type", "code", "system_fingerprint"],
     ...["encrypted_index", "prompt_cache_key", "safety_identifier", "user", "voice"],
-    ...["inference_geo", "expires_at"],
+    ...["inference_geo", "expires_at", "modelId", "guardrailIdentifier", "guardrailVersion"],
+    "toolUseId",
   ],
   "addresses, which would lead nowhere": [
     ...["url", "image_url", "file_url", "server_url", "path", "domain", "allowed_domains"],
+    ...["uri", "fileUri"],
   ],
   "bytes, and what only its maker reads": [
     ...["data", "file_data", "result", "signature", "encrypted_content", "encrypted_stdout"],
+    ...["thoughtSignature", "sdkBlob"],
   ],
   "credentials of tools": ["authorization", "headers"],
-  "words for the provider, which no model reads": ["metadata"],
+  "words for the provider, which no model reads": [
+    ...["metadata", "requestMetadata", "additionalModelResponseFieldPaths"],
+  ],
   "what a response repeats of its request, or the provider says itself": [
     ...["key", "value"],
     ...["filters", "city", "country", "region", "timezone", "server_description", "message"],
@@ -98,14 +144,15 @@ beforeAll(() => {
 
 it.each(rows)(
   "$name: every string is guarded except those that are not text",
-  ({ name, format, part }) => {
-    // Of what a response repeats of its request the instructions alone are texts.
+  ({ name, format, part, member }) => {
+    const bodyOf = (value: unknown) => (member === undefined ? value : { [member]: [value] });
     const found = (fields.get(name) ?? []).filter(
-      ({ path }) =>
-        name !== "Response" || /^\.(?:output|output_text|instructions|error)\b/.test(path),
+      ({ path }) => RESPONSE_TEXTS[name]?.test(path) !== false,
     );
     expect(found.length).toBeGreaterThan(2);
-    const unguarded = found.filter(({ value }) => guarded(value, format, part).includes(secret));
+    const unguarded = found.filter(({ value }) =>
+      guarded(bodyOf(value), format, part).includes(secret),
+    );
     const names = new Set(unguarded.map(({ path }) => lastName(path)));
     const unknown = [...names].filter((each) => !Object.values(others).flat().includes(each));
     expect(
@@ -179,7 +226,7 @@ it("servers are not asked about the words that formats have for members", () => 
     .filter(({ part }) => part === "request")
     .flatMap(({ name, format }) =>
       (fields.get(name) ?? [])
-        .map(({ path }) => path.replaceAll(/\([^)]*\)/g, "").match(/[a-z_]+/gi) ?? [])
+        .map(({ path }) => path.replaceAll(/\([^)]*\)/g, "").match(/[a-z_][a-z_0-9]*/gi) ?? [])
         .filter(([member = ""]) => format.request.includes(member) && member !== "metadata")
         .flatMap(([, ...inside]) => inside),
     );

@@ -65,11 +65,17 @@ export function checkProviders(
   }
 }
 
-const CHATS: readonly RouteType[] = ["Completions", "Messages", "Responses", "GenerateContent"];
+const CHATS: readonly RouteType[] = [
+  ...(["Completions", "Messages", "Responses", "GenerateContent", "Converse"] as const),
+];
 
 /** Policies that change requests, each with the route types it can act on. */
 const EDITS = [
-  { field: "prompts", acts: [...CHATS, "TokenCount"], on: "chats with models" },
+  {
+    field: "prompts",
+    acts: [...CHATS, "TokenCount", "ContentTokenCount"],
+    on: "chats with models",
+  },
   { field: "streamKeepAlive", acts: CHATS, on: "chats with models" },
   { field: "defaults", acts: [...CHATS, "Embeddings"], on: "requests to models" },
   { field: "overrides", acts: [...CHATS, "Embeddings"], on: "requests to models" },

@@ -1,6 +1,7 @@
 import type { LlmFormatName } from "../../../runtime/llm/chat/formats.ts";
 import type { FieldTable } from "../../../runtime/llm/chat/request-fields.ts";
 import { completionsFields } from "../../../runtime/llm/formats/completions/request-fields.ts";
+import { converseFields } from "../../../runtime/llm/formats/converse/request-fields.ts";
 import { embeddingsFields } from "../../../runtime/llm/formats/embeddings/request-fields.ts";
 import { generateContentFields } from "../../../runtime/llm/formats/generate-content/request-fields.ts";
 import { messagesFields } from "../../../runtime/llm/formats/messages/request-fields.ts";
@@ -29,6 +30,7 @@ const readTypes: Readonly<
   Messages: { native: "messages", fields: messagesFields },
   Responses: { native: "responses", fields: responsesFields },
   GenerateContent: { native: "generateContent", fields: generateContentFields },
+  Converse: { native: "converse", fields: converseFields },
   Embeddings: { native: "embeddings", fields: embeddingsFields },
 };
 

@@ -101,6 +101,9 @@ function allPaths(passes: boolean, origin: Origin): LlmPolicies {
     "/models": "Models",
     ":generateContent": "GenerateContent",
     ":streamGenerateContent": "GenerateContent",
+    ":countTokens": "ContentTokenCount",
+    "/converse": "Converse",
+    "/converse-stream": "Converse",
     ...(passes && { "*": "Passthrough" }),
   };
   return { routes: { value, origin }, origin };

@@ -121,10 +121,12 @@ function waitsForMore(guard: GuardNode): boolean {
 }
 
 /** Route types that are forwarded without being parsed, so guards cannot act on them. */
-const UNREAD: readonly RouteType[] = ["Passthrough", "Realtime", "GenerateContent"];
+const UNREAD: readonly RouteType[] = ["Passthrough", "Realtime"];
 
 /** Route types whose responses contain text. */
-const CHATS: readonly RouteType[] = ["Completions", "Messages", "Responses"];
+const CHATS: readonly RouteType[] = [
+  ...(["Completions", "Messages", "Responses", "GenerateContent", "Converse"] as const),
+];
 
 function checkTraffic(
   { response }: PromptGuardConfig,

@@ -293,7 +293,9 @@ function endpointsOf(
  * Route types that need no endpoint of the provider: models come from the configuration, the gateway counts tokens
  * if the provider does not, and passed-through requests keep the client's path.
  */
-const OWN_TYPES: ReadonlySet<RouteType> = new Set(["Models", "TokenCount", "Passthrough"]);
+export const OWN_TYPES: ReadonlySet<RouteType> = new Set([
+  ...(["Models", "TokenCount", "ContentTokenCount", "Passthrough"] as const),
+]);
 
 function endpointOf<Kind extends ProviderKind>(
   type: RouteType,

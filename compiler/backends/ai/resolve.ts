@@ -14,7 +14,12 @@ import type { AiNode, AiProviderNode, ModelNode } from "./ai-node.ts";
 import { checkProviders } from "./check-providers.ts";
 import { checkRequestFields } from "./check-request-fields.ts";
 import { resolveModelConditions } from "./model-conditions.ts";
-import { type ProviderPlace, providerAwsScope, resolveProvider } from "./resolve-provider.ts";
+import {
+  OWN_TYPES,
+  type ProviderPlace,
+  providerAwsScope,
+  resolveProvider,
+} from "./resolve-provider.ts";
 import {
   resolveVirtualModels,
   routedTargets,
@@ -32,7 +37,7 @@ export function resolveAi(
 ): AiNode | undefined {
   const ai = policies?.ai;
   const all = resolveRoutes(ai);
-  const routes = servesGoogle(config, policies) ? all : all.filter(isNotGoogle);
+  const routes = servesPathApis(config, policies) ? all : all.filter(isNoPathApi);
   const types = new Set(routes.map(({ type }) => type));
   const { models: served, internal = [] } = config;
   const conditions = (config.conditions ?? []).map(
@@ -83,9 +88,7 @@ export function resolveAi(
     context.diagnostics.report("no-model-known", ai?.routes?.origin ?? origin, {});
   }
   const isServed = (type: RouteType) =>
-    type === "Models"
-      ? models.length > 0
-      : type === "TokenCount" || type === "Passthrough" || serves(type, groups.flat());
+    type === "Models" ? models.length > 0 : OWN_TYPES.has(type) || serves(type, groups.flat());
   return {
     kind: "ai",
     routes: served === undefined ? routes : routes.filter(({ type }) => isServed(type)),
@@ -103,21 +106,21 @@ export function resolveAi(
 }
 
 /**
- * Whether the paths of Google's API are served. The `llm` section has them by default, but not next to policies that act on
- * requests of the other APIs only: those would not hold there.
+ * Whether the paths of the APIs of Google and Bedrock are served. The `llm` section has them by default, but not next to
+ * policies that act on requests of the other APIs only: those would not hold there.
  */
-function servesGoogle(
+function servesPathApis(
   { groups, models }: AiConfig,
   policies: BackendPolicies | undefined,
 ): boolean {
   const all = [policies, ...groups.flat().map((provider) => provider.policies)];
-  const fields = ["promptGuard", "defaults", "overrides", "transformations"] as const;
+  const fields = ["defaults", "overrides", "transformations"] as const;
   const isBound = fields.some((field) => all.some((each) => each?.ai?.[field] !== undefined));
   return models === undefined || !isBound;
 }
 
-function isNotGoogle({ type }: AiNode["routes"][number]): boolean {
-  return type !== "GenerateContent";
+function isNoPathApi({ type }: AiNode["routes"][number]): boolean {
+  return type !== "GenerateContent" && type !== "ContentTokenCount" && type !== "Converse";
 }
 
 function healthPlace(policies: BackendPolicies | undefined): readonly string[] {
@@ -165,11 +168,13 @@ function reportIdleDrop(providers: readonly AiProviderNode[], diagnostics: Diagn
 
 /** Whether some requests for completions are translated. */
 function isTranslated(endpoints: AiProviderNode["endpoints"]): boolean {
-  return (["Completions", "Messages", "Responses", "GenerateContent"] as const).some((type) => {
-    const own = type.charAt(0).toLowerCase() + type.slice(1);
-    const { format = own, branches = [] } = endpoints[type] ?? {};
-    return [format, ...branches.map((branch) => branch.format)].some((each) => each !== own);
-  });
+  return (["Completions", "Messages", "Responses", "GenerateContent", "Converse"] as const).some(
+    (type) => {
+      const own = type.charAt(0).toLowerCase() + type.slice(1);
+      const { format = own, branches = [] } = endpoints[type] ?? {};
+      return [format, ...branches.map((branch) => branch.format)].some((each) => each !== own);
+    },
+  );
 }
 
 /** Returns the models of the `llm` section that clients can request, without patterns. */

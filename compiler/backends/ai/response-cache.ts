@@ -36,7 +36,7 @@ export const responseCacheSchema = object(
   {
     required: ["ttl"],
     description:
-      "Cache of complete responses to equal requests: chat completions, messages, responses, Google's contents and embeddings.",
+      "Cache of complete responses to equal requests: chat completions, messages, responses, Google's contents, Bedrock's conversations and embeddings.",
     examples: [{ ttl: "10m" }, { ttl: "1h", key: "apiKey.team" }],
   },
 );
@@ -55,7 +55,8 @@ export function readResponseCache(
 
 /** Route types whose responses are cached. */
 const CACHED: readonly RouteType[] = [
-  ...(["Completions", "Messages", "Responses", "GenerateContent", "Embeddings"] as const),
+  ...(["Completions", "Messages", "Responses", "GenerateContent"] as const),
+  ...(["Converse", "Embeddings"] as const),
 ];
 
 /** Resolves a cache; returns `undefined` if its expression is invalid (reported). */

@@ -135,8 +135,8 @@ export const llmMessages = {
     text: ({ guard, type }) => `${guard} cannot inspect ${type} requests of this route`,
     hint: ({ type }) => `move the ${type} paths to a separate route without guards`,
     explanation:
-      "Guards inspect the text of requests and responses. `Passthrough` traffic, WebSocket frames (`Realtime`) and requests " +
-      "of Google's API (`GenerateContent`) are not inspected, so clients could bypass a guard there.",
+      "Guards inspect the text of requests and responses. `Passthrough` traffic and WebSocket frames (`Realtime`) are not " +
+      "inspected, so clients could bypass a guard there.",
   }),
   "guard-pattern-extent": message<{ extent: "everything" | "nothing" }>({
     severity: "warning",

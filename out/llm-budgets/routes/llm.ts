@@ -13,6 +13,7 @@ import { byModel } from "gwc/runtime/llm/calls/by-model";
 import type { ChatService } from "gwc/runtime/llm/calls/chat-service";
 import { oneTarget } from "gwc/runtime/llm/calls/choose-target";
 import { readContentCall } from "gwc/runtime/llm/calls/content-call";
+import { readConverseCall } from "gwc/runtime/llm/calls/converse-call";
 import { fitModels } from "gwc/runtime/llm/calls/fit-model";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { reasonsWithTools } from "gwc/runtime/llm/calls/reasons-with-tools";
@@ -22,6 +23,8 @@ import { completionsClient } from "gwc/runtime/llm/formats/completions/client";
 import { completionsErrors, completionsRefusal } from "gwc/runtime/llm/formats/completions/errors";
 import { completionsNative } from "gwc/runtime/llm/formats/completions/native";
 import { completionsUpstream } from "gwc/runtime/llm/formats/completions/upstream";
+import { converseClient } from "gwc/runtime/llm/formats/converse/client";
+import { converseErrors, converseRefusal } from "gwc/runtime/llm/formats/converse/errors";
 import { embeddingsNative } from "gwc/runtime/llm/formats/embeddings/native";
 import { generateContentClient } from "gwc/runtime/llm/formats/generate-content/client";
 import {
@@ -38,7 +41,7 @@ import { isOfApi } from "gwc/runtime/llm/path-rest";
 import { openProvider } from "gwc/runtime/llm/providers/provider";
 import { type ResponsesService, serveResponses } from "gwc/runtime/llm/responses";
 import { serveChat } from "gwc/runtime/llm/serve";
-import { respondTokenEstimate } from "gwc/runtime/llm/token-count";
+import { respondContentTokenEstimate, respondTokenEstimate } from "gwc/runtime/llm/token-count";
 import { openApiKeys, plaintextKey, requireApiKey } from "gwc/runtime/policies/api-key";
 import {
   openKeyedRateLimit,
@@ -360,6 +363,103 @@ const completionsService: ChatService = {
 };
 
 // gateway.yaml llm
+const converseModels = {
+  "gpt-5": oneTarget(
+    byModel(
+      [
+        {
+          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+          target: translatedTarget({
+            provider: providers["gpt-5"],
+            path: "/v1/responses",
+            client: converseClient,
+            format: responsesUpstream,
+            fitModel: fitModelGpt5,
+            dialect: { provider: "gpt-5" },
+          }),
+        },
+      ],
+      translatedTarget({
+        provider: providers["gpt-5"],
+        path: "/v1/chat/completions",
+        client: converseClient,
+        format: completionsUpstream,
+        fitModel: fitModelGpt5,
+        dialect: { provider: "gpt-5" },
+      }),
+    ),
+  ),
+  "gpt-5-mini": oneTarget(
+    byModel(
+      [
+        {
+          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+          target: translatedTarget({
+            provider: providers["gpt-5-mini"],
+            path: "/v1/responses",
+            client: converseClient,
+            format: responsesUpstream,
+            fitModel: fitModelGpt5Mini,
+            dialect: { provider: "gpt-5-mini" },
+          }),
+        },
+      ],
+      translatedTarget({
+        provider: providers["gpt-5-mini"],
+        path: "/v1/chat/completions",
+        client: converseClient,
+        format: completionsUpstream,
+        fitModel: fitModelGpt5Mini,
+        dialect: { provider: "gpt-5-mini" },
+      }),
+    ),
+  ),
+};
+
+// gateway.yaml llm
+function converseTargets(model: string | undefined): Iterable<LlmTarget> | undefined {
+  switch (model) {
+    case "gpt-5":
+      return converseModels["gpt-5"](model);
+    case "gpt-5-mini":
+      return converseModels["gpt-5-mini"](model);
+  }
+  return undefined;
+}
+
+// gateway.yaml llm
+const converseService: ChatService = {
+  errors: converseErrors,
+  operation: "chat",
+  limit: 32 * MiB,
+  targets: converseTargets,
+  readCall: readConverseCall,
+  keepAlive: 15 * SECOND,
+  providerHeader: "x-llm-provider",
+};
+
+// gateway.yaml llm
+function contentTokenCountTargets(model: string | undefined): Iterable<LlmTarget> | undefined {
+  switch (model) {
+    case "gpt-5":
+      return unasked;
+    case "gpt-5-mini":
+      return unasked;
+  }
+  return undefined;
+}
+
+// gateway.yaml llm
+const contentTokenCountService: ChatService = {
+  errors: generateContentErrors,
+  operation: "count_tokens",
+  limit: 32 * MiB,
+  targets: contentTokenCountTargets,
+  readCall: readContentCall,
+  estimate: respondContentTokenEstimate,
+};
+
+// gateway.yaml llm
 const embeddingsModels = {
   "gpt-5": oneTarget(
     nativeTarget({
@@ -518,8 +618,11 @@ const modelList: readonly ListedModel[] = [
 export function llm(exchange: Exchange): Handled {
   exchange.refusalFormat = completionsRefusal;
   if (exchange.path.endsWith("/messages")) exchange.refusalFormat = messagesRefusal;
+  if (exchange.path.endsWith("/converse")) exchange.refusalFormat = converseRefusal;
   if (isOfApi(exchange.path, "/responses")) exchange.refusalFormat = completionsRefusal;
+  if (exchange.path.endsWith(":countTokens")) exchange.refusalFormat = generateContentRefusal;
   if (exchange.path.endsWith(":generateContent")) exchange.refusalFormat = generateContentRefusal;
+  if (exchange.path.endsWith("/converse-stream")) exchange.refusalFormat = converseRefusal;
   if (exchange.path.endsWith(":streamGenerateContent")) {
     exchange.refusalFormat = generateContentRefusal;
   }
@@ -547,13 +650,16 @@ export function llm(exchange: Exchange): Handled {
     return serveChat(exchange, generateContentService);
   }
   if (exchange.path.endsWith("/chat/completions")) return serveChat(exchange, completionsService);
+  if (exchange.path.endsWith("/converse-stream")) return serveChat(exchange, converseService);
   if (exchange.path.endsWith(":generateContent")) {
     return serveChat(exchange, generateContentService);
   }
+  if (exchange.path.endsWith(":countTokens")) return serveChat(exchange, contentTokenCountService);
   if (exchange.path.endsWith("/embeddings")) return serveChat(exchange, embeddingsService);
   if (isOfApi(exchange.path, "/responses")) {
     return serveResponses(exchange, responsesService, "/responses");
   }
+  if (exchange.path.endsWith("/converse")) return serveChat(exchange, converseService);
   if (exchange.path.endsWith("/messages")) return serveChat(exchange, messagesService);
   if (isOfApi(exchange.path, "/models")) return serveModels(exchange, modelList, "/models");
   return notFound(exchange);

@@ -5,6 +5,33 @@ export interface AwsEvent {
   /** String headers by name: `:message-type`, `:event-type`, `:exception-type`. */
   readonly headers: ReadonlyMap<string, string>;
   readonly payload: Buffer;
+  /** The whole message. */
+  readonly bytes: Buffer;
+}
+
+/** Writes a message. `headers`: strings of ASCII by name. */
+export function writeAwsEvent(headers: Readonly<Record<string, string>>, payload: string): Buffer {
+  const entries = Object.entries(headers);
+  const headLength = entries.reduce(
+    (sum, [name, value]) => sum + name.length + value.length + 4,
+    0,
+  );
+  const length = PRELUDE_LENGTH + headLength + Buffer.byteLength(payload) + 4;
+  const message = Buffer.allocUnsafe(length);
+  message.writeUInt32BE(length, 0);
+  message.writeUInt32BE(headLength, 4);
+  message.writeUInt32BE(crc32(message.subarray(0, 8)), 8);
+  let at = PRELUDE_LENGTH;
+  for (const [name, value] of entries) {
+    at = message.writeUInt8(name.length, at);
+    at += message.write(name, at, "latin1");
+    at = message.writeUInt8(SIZED_TEXT, at);
+    at = message.writeUInt16BE(value.length, at);
+    at += message.write(value, at, "latin1");
+  }
+  message.write(payload, at, "utf8");
+  message.writeUInt32BE(crc32(message.subarray(0, length - 4)), length - 4);
+  return message;
 }
 
 /** Splits such a stream into messages, whatever pieces it arrives in (Smithy, Amazon Event Stream). */
@@ -80,7 +107,7 @@ function readMessage(message: Buffer): AwsEvent | undefined {
   if (crc32(message.subarray(0, end)) !== message.readUInt32BE(end)) return undefined;
   const headersEnd = PRELUDE_LENGTH + message.readUInt32BE(4);
   const headers = readHeaders(message.subarray(PRELUDE_LENGTH, headersEnd));
-  return headers && { headers, payload: message.subarray(headersEnd, end) };
+  return headers && { headers, payload: message.subarray(headersEnd, end), bytes: message };
 }
 
 /** Parses headers; `undefined` if they are malformed despite a correct checksum. */

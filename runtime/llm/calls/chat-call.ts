@@ -42,6 +42,11 @@ export class ChatCall {
     return this.#client.requestHeaders;
   }
 
+  /** Time when it arrived, in milliseconds of the monotonic clock. */
+  get started(): number {
+    return this.#client.started;
+  }
+
   /**
    * Parsed body. Most calls never parse it, so that long prompts pass unread. Throws LlmRefusal if nested values are not
    * valid JSON.
@@ -68,7 +73,7 @@ export class ChatCall {
 }
 
 /** Part of an exchange that a call needs. */
-type CallClient = Pick<Exchange, "requestHeaders">;
+type CallClient = Pick<Exchange, "requestHeaders" | "started">;
 
 /** Constructor arguments of a call. */
 export interface CallFacts

@@ -1,15 +1,13 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { queryValue } from "../../http/routing/query.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
-import { type ChatCall, readCallOf } from "./chat-call.ts";
+import type { ChatCall } from "./chat-call.ts";
+import { readPathCall } from "./path-call.ts";
 
 /** Matches the path of a call to generateContent, whatever is before `/models/`. */
-const PATH = /\/models\/(.+):(generateContent|streamGenerateContent)$/;
+const PATH = /\/models\/(.+):(generateContent|streamGenerateContent|countTokens)$/;
 
-/**
- * Reads a call to generateContent. Its path names the model, and whether the response is streamed. They become members of the
- * body, as in other formats. Throws LlmRefusal.
- */
+/** Reads a call to generateContent, or one that counts its tokens. Throws LlmRefusal. */
 export function readContentCall(exchange: Exchange): ChatCall {
   const [, name = "", method] = PATH.exec(exchange.path) ?? [];
   const isStream = method === "streamGenerateContent";
@@ -17,26 +15,5 @@ export function readContentCall(exchange: Exchange): ChatCall {
     const message = "streams are server-sent events here: add the parameter `alt=sse`";
     throw new LlmRefusal({ kind: "invalid", message, field: "alt" });
   }
-  const body = Buffer.from(exchange.bufferedBody ?? new Uint8Array());
-  return readCallOf(exchange, withMembers(body, { model: modelOf(name), stream: isStream }));
-}
-
-/** Adds members to the start of an object. Returns anything else unchanged. */
-function withMembers(body: Buffer, members: Readonly<Record<string, unknown>>): Buffer {
-  const [start] = /^\s*\{\s*/.exec(body.toString("latin1", 0, MAX_START)) ?? [];
-  if (start === undefined) return body;
-  const isEmpty = body.at(start.length) === "}".charCodeAt(0);
-  const added = JSON.stringify(members).slice(0, -1) + (isEmpty ? "" : ",");
-  return Buffer.concat([Buffer.from(added), body.subarray(start.length)]);
-}
-
-/** Maximum number of bytes before the first member. */
-const MAX_START = 1024;
-
-function modelOf(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
+  return readPathCall(exchange, name, isStream);
 }

@@ -15,7 +15,7 @@ const MAX_DROPPED = 64;
  */
 const KEPT = new Set([
   ...["model", "messages", "input", "system", "instructions", "prompt", "stream"],
-  ...["contents", "systemInstruction", "cachedContent"],
+  ...["contents", "systemInstruction", "cachedContent", "guardrailConfig", "promptVariables"],
   ...["previous_response_id", "conversation", "background", "inference_geo", "moderation"],
 ]);
 

@@ -40,7 +40,11 @@ export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget
       return { text: undefined, facts: format.readResponse(body) };
     },
     openStream: (call, model) =>
-      new NativeStream(format, { body: call.readBody() ?? {}, model }, isGuarded),
+      new NativeStream(
+        format,
+        { body: call.readBody() ?? {}, model, started: call.started },
+        isGuarded,
+      ),
   };
 }
 

@@ -5,7 +5,7 @@ import { MAX_AT_ONCE, MAX_HELD } from "./limits.ts";
 /** Settings of a streamed response. */
 export interface StreamResponseSettings {
   readonly headers: readonly string[];
-  /** Sent when nothing arrived for `keepAlive` milliseconds. Without `keepAlive`, it is never sent. */
+  /** Sent when nothing arrived for `keepAlive` milliseconds; never without `keepAlive`, or if it is empty. */
   readonly ping: string;
   readonly keepAlive: number | undefined;
   /** Called when the client accepts more data. */
@@ -59,10 +59,10 @@ export class StreamResponse {
   }
 
   /** Ends the response. `last`: the end of a failed stream. */
-  end(last?: string): void {
+  end(last: readonly (string | Uint8Array)[] = []): void {
     clearTimeout(this.#timer);
     this.#begin();
-    if (last !== undefined) this.#gather([last]);
+    this.#gather(last);
     this.#flush();
     this.#exchange.end();
   }
@@ -118,7 +118,7 @@ export class StreamResponse {
   }
 
   #wait(): void {
-    if (this.#keepAlive === undefined) return;
+    if (this.#keepAlive === undefined || this.#ping === "") return;
     if (this.#timer === undefined) {
       this.#timer = setTimeout(() => this.#signal(), this.#keepAlive);
     } else this.#timer.refresh();

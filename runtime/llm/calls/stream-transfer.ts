@@ -1,5 +1,5 @@
 import { withoutHeader } from "../../http/headers/header-list.ts";
-import type { ResponseFacts } from "../chat/formats.ts";
+import type { ResponseFacts, StreamFraming } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
 import { isOfProvider } from "./provider-failure.ts";
@@ -15,6 +15,8 @@ export class StreamTransfer implements Transfer {
   readonly #relay: StreamRelay;
   readonly #guarded: GuardedStream | undefined;
   readonly #client: StreamResponse;
+  /** Form of the client's stream; `undefined` for server-sent events. */
+  readonly #framing: StreamFraming | undefined;
   /** Whether it has failed, and guards are checking the provider's error. */
   #isEnding = false;
   /** Whether the client accepts more data. */
@@ -22,7 +24,9 @@ export class StreamTransfer implements Transfer {
 
   constructor(owner: TransferOwner, head: ReceivedHead) {
     this.#owner = owner;
-    const { exchange, call, target, model, keepAlive, guard } = owner.context;
+    const { exchange, call, target, model, keepAlive, guard, errors } = owner.context;
+    this.#framing = errors.framing;
+    const type = errors.framing?.contentType ?? "text/event-stream";
     this.#relay = target.openStream(call, model);
     if (guard !== undefined) {
       this.#guarded = new GuardedStream(guard, (step) => {
@@ -31,8 +35,8 @@ export class StreamTransfer implements Transfer {
     }
     const own = target.isNative
       ? withoutHeader(receivedHeaders(head, owner.context), "content-encoding")
-      : ownHeaders("text/event-stream", head, owner.context);
-    owner.context.recording?.begin("text/event-stream", head, target.provider, [
+      : ownHeaders(type, head, owner.context);
+    owner.context.recording?.begin(type, head, target.provider, [
       ...owner.context.headers.list,
       ...["cache-control", "no-cache"],
     ]);
@@ -68,7 +72,8 @@ export class StreamTransfer implements Transfer {
 
   abortWith(error: LlmError): void {
     const last = this.#relay.fail(error);
-    this.#client.end(last === undefined ? undefined : (this.#guarded?.fail(last) ?? last));
+    const guarded = this.#guarded?.fail(last) ?? last;
+    this.#client.end(this.#framed([guarded]));
   }
 
   /** Returns false if no more data is wanted for now. */
@@ -85,8 +90,9 @@ export class StreamTransfer implements Transfer {
     const client = this.#client;
     if (owner.isOver) return true;
     if (hasContent) owner.contentBegan();
-    owner.context.recording?.add(output);
-    const isReady = client.write(output, hasContent || state === "ended");
+    const framed = this.#framed(output);
+    owner.context.recording?.add(framed);
+    const isReady = client.write(framed, hasContent || state === "ended");
     if (state === "open") {
       this.#isReady = isReady;
       return owner.keepPace(isReady);
@@ -101,6 +107,11 @@ export class StreamTransfer implements Transfer {
       else void this.#failGuarded(state);
     }
     return true;
+  }
+
+  /** Returns events in the form of the client. */
+  #framed(events: StreamStep["output"]): StreamStep["output"] {
+    return this.#framing?.encode(events) ?? events;
   }
 
   /** An error in the middle of a stream passes guards like its texts. */

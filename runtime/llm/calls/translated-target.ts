@@ -79,7 +79,7 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
       // Not every format reports the model.
       const complete = named === "" ? { ...response, model } : response;
       return {
-        text: client.writeResponse(complete, { body: call.body, model }),
+        text: client.writeResponse(complete, { body: call.body, model, started: call.started }),
         warning: check && outputWarning(response, check),
         facts: {
           id,
@@ -90,7 +90,7 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
       };
     },
     openStream: (call, model) => {
-      const writer = client.openStream({ body: call.body, model });
+      const writer = client.openStream({ body: call.body, model, started: call.started });
       const names = toolNamesOf(client, call.body);
       return new TranslatedStream(format.openStream(MAX_EVENT), writer, names, serial.has(call));
     },

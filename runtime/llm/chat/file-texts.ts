@@ -12,13 +12,15 @@ export function mapFile(
   replace: (text: string) => string,
 ): string {
   if (key === "data") {
-    const { type, media_type: mediaType } = source;
-    return type === "base64" ? mapBytes(value, String(mediaType ?? ""), replace) : value;
+    const { type, media_type: mediaType, mimeType = source.mime_type } = source;
+    // Google's API has no `type`: its data are always base64.
+    if (type !== "base64" && mimeType === undefined) return value;
+    return mapBytes(value, String(mediaType ?? mimeType ?? ""), replace);
   }
   if (!HOLDERS.has(key)) return value;
   const [prefix, mediaType, isBase64] =
     /^\s*data:([^,;]*)(?:;[^,;]*)*?(;\s*base64\s*)?,/i.exec(value) ?? [];
-  if (prefix === undefined) return key === "file_data" ? mapBytes(value, "", replace) : value;
+  if (prefix === undefined) return FILES.has(key) ? mapBytes(value, "", replace) : value;
   const written = value.slice(prefix.length);
   if (isBase64 !== undefined) return prefix + mapBytes(written, mediaType ?? "", replace);
   if (MEDIA_TYPES.test(mediaType ?? "")) return value;
@@ -29,7 +31,12 @@ export function mapFile(
 }
 
 /** Members that hold files, or URLs of them. */
-const HOLDERS: ReadonlySet<string> = new Set(["file_data", "file_url", "image_url", "url"]);
+const HOLDERS: ReadonlySet<string> = new Set([
+  ...["file_data", "file_url", "image_url", "url", "fileUri", "file_uri", "bytes"],
+]);
+
+/** Members that hold files in base64. */
+const FILES: ReadonlySet<string> = new Set(["file_data", "bytes"]);
 
 /** Types of files that are never read as text, because a model that receives them as images ignores text. */
 const MEDIA_TYPES = /^\s*(?:image\/(?!svg)|audio\/|video\/|font\/)/i;

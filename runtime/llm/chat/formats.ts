@@ -22,6 +22,7 @@ export type LlmFormatName =
   | "bedrockCount"
   | "vertexPredict"
   | "tokenCount"
+  | "contentTokenCount"
   | "realtime";
 
 /** Writes errors in a format. */
@@ -31,7 +32,16 @@ export interface ErrorFormat {
   /** Returns the end of a stream that failed after it had started. */
   errorEvent(error: LlmError, sent: SentStream): string;
   /** Header in which its clients read the ID of a request. */
-  readonly requestIdHeader: "x-request-id" | "request-id";
+  readonly requestIdHeader: "x-request-id" | "request-id" | "x-amzn-requestid";
+  /** Form of its streams; absent for server-sent events. */
+  readonly framing?: StreamFraming;
+}
+
+/** Form in which a client gets the events of its stream, which are handled as server-sent events. */
+export interface StreamFraming {
+  readonly contentType: string;
+  /** `events`: whole ones, as text. */
+  encode(events: readonly (string | Uint8Array)[]): readonly Buffer[];
 }
 
 /** The part of a stream that the client has received. */
@@ -58,6 +68,8 @@ export interface OriginalRequest {
   readonly body: JsonObject;
   /** The requested model. */
   readonly model: string;
+  /** Time when it arrived, in milliseconds of the monotonic clock. */
+  readonly started: number;
 }
 
 /** Writes one stream: returns the client's form of each event; empty if the format has none. */

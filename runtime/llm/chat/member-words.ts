@@ -1,9 +1,11 @@
 /**
- * Names of members of messages, tools and their parts in the APIs of OpenAI and Anthropic, and compatible servers. Any other
+ * Names of members of messages, tools and their parts in the APIs of OpenAI, Anthropic, Google and Bedrock, and compatible servers. Any other
  * name comes from the client, and guards check it as text, because chat templates of models may include whole objects.
  */
 export const MEMBER_WORDS: ReadonlySet<string> = new Set([
   ...membersOfBodies(),
+  ...membersOfGoogle(),
+  ...membersOfBedrock(),
   ...["acknowledged_safety_checks", "action", "actions", "active", "allowed_callers"],
   ...["allowed_domains", "allowed_tools", "always", "annotations", "approval_request_id"],
   ...["approve", "approximate", "arguments", "attributes", "audio", "authorization", "background"],
@@ -76,5 +78,63 @@ function membersOfBodies(): readonly string[] {
     "system_fingerprint temperature thinking_tokens tool_use top_k top_p total_tokens " +
     "truncation url_citation usage user_id web_fetch_requests web_search_options " +
     "web_search_requests";
+  return words.split(" ");
+}
+
+/** Members in Google's API, which reads both spellings of each. */
+function membersOfGoogle(): readonly string[] {
+  const words =
+    "_responseJsonSchema allowedFunctionNames args aspectRatio authConfig autoMode avgLogprobs " +
+    "behavior blockReason blockReasonMessage blockingConfidence blocked cacheTokensDetails " +
+    "cachedContent cachedContentTokenCount candidateCount candidates candidatesTokenCount " +
+    "candidatesTokensDetails chosenCandidates chunk citationMetadata citationSources " +
+    "codeExecution codeExecutionResult computerUse confidenceScores contents displayName " +
+    "dynamicRetrievalConfig dynamicThreshold enableAffectiveDialog enableWidget endIndex " +
+    "endOffset endTime enterpriseWebSearch excludeDomains excludedPredefinedFunctions " +
+    "executableCode fileData fileSearch fileSearchStoreNames fileUri finishMessage " +
+    "finishReason fps frequencyPenalty functionCall functionCallingConfig " +
+    "functionDeclarations functionResponse generationConfig googleMaps googleSearch " +
+    "googleSearchRetrieval groundingAttributions groundingChunkIndices groundingChunks " +
+    "groundingMetadata groundingSupports imageConfig imageSearch imageSearchQueries " +
+    "imageSize includeServerSideToolInvocations includeThoughts inlineData jsonPath labels language " +
+    "languageCode latLng latitude level license llmRanker logProbability logProbabilitySum " +
+    "logprobsResult longitude maps maxOutputTokens mcpServers mediaResolution metadataFilter " +
+    "mimeType modality modelStatus modelVersion multiSpeakerVoiceConfig nullValue " +
+    "numberValue boolValue outcome parametersJsonSchema partIndex partMetadata partialArgs " +
+    "parts personGeneration placeAnswerSources placeId prebuiltVoiceConfig presencePenalty " +
+    "probability probabilityScore promptFeedback promptTokenCount promptTokensDetails " +
+    "renderedContent responseFormat responseId responseJsonSchema responseLogprobs " +
+    "responseMimeType responseModalities responseSchema retrieval retrievalConfig " +
+    "retrievalMetadata retrievalQueries retrievedContext retrievedUrl routingConfig " +
+    "safetyRatings safetySettings scheduling sdkBlob searchEntryPoint searchTypes segment " +
+    "serviceTier severity severityScore speaker speakerVoiceConfigs speechConfig startIndex " +
+    "startOffset startTime stopSequences streamFunctionCallArguments stringValue " +
+    "systemInstruction thinkingBudget thinkingConfig thinkingLevel thought thoughtSignature " +
+    "thoughtsTokenCount threshold timeRangeFilter timeout tokenCount tokenId toolCall " +
+    "toolConfig toolResponse toolType toolUsePromptTokenCount toolUsePromptTokensDetails " +
+    "topCandidates topK topP totalTokenCount trafficType uri urlContext urlContextMetadata " +
+    "urlMetadata urlRetrievalStatus usageMetadata videoMetadata voiceConfig voiceName web " +
+    "webSearch webSearchQueries willContinue name response";
+  return words.split(" ").flatMap((word) => [word, snakeCase(word)]);
+}
+
+function snakeCase(word: string): string {
+  return word.replaceAll(/(?<=.)[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Members in Bedrock's Converse. */
+function membersOfBedrock(): readonly string[] {
+  const words =
+    "additionalModelRequestFields additionalModelResponseFieldPaths " +
+    "additionalModelResponseFields any auto bucketOwner cachePoint cacheReadInputTokens " +
+    "cacheWriteInputTokens citationsContent contentBlockDelta contentBlockIndex " +
+    "contentBlockStart contentBlockStop documentChar documentChunk documentPage end " +
+    "generatedContent guardContent guardrailConfig inferenceConfig inputSchema inputTokens " +
+    "internalServerException json jsonSchema latency latencyMs location maxTokens messageStart " +
+    "messageStop metrics modelStreamErrorException outputConfig outputTokens performanceConfig " +
+    "document image serverName toolAddition toolRemoval promptVariables qualifiers reasoningContent reasoningText redactedContent requestMetadata " +
+    "s3Location searchResult searchResultLocation serviceUnavailableException sourceContent " +
+    "start stopReason structure systemTool textFormat throttlingException tool toolChoice " +
+    "toolResult toolSpec toolUse toolUseId totalTokens trace validationException video web";
   return words.split(" ");
 }

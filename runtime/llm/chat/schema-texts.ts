@@ -14,7 +14,7 @@ export function mapSchema(schema: unknown, texts: WholeTexts, place: TextPlace):
   const nameOf = (name: string): string => texts.replace(name, { ...place, isName: true });
   const mapped = mapObject(schema, (value, key) => {
     if (key === "type") return mapTypes(value, inside);
-    if (key === "required") return mapNames(value, nameOf);
+    if (key === "required" || key === "propertyOrdering") return mapNames(value, nameOf);
     if (REFERENCES.has(key)) return mapReference(value, nameOf);
     if (NAMED.has(key) && isJsonObject(value)) {
       return mapKeys(mapObject(value, key === DEPENDENT ? listOf(nameOf) : inside), nameOf);
@@ -50,11 +50,12 @@ const KEYWORDS: ReadonlySet<string> = new Set([
   ...["minProperties", "maxProperties", "minLength", "maxLength", "pattern"],
   ...["contentEncoding", "contentMediaType", "contentSchema"],
   ...["multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"],
-  ...["nullable", "discriminator", "xml", "externalDocs", "strict"],
+  ...["nullable", "discriminator", "xml", "externalDocs", "strict", "propertyOrdering"],
 ]);
 
 const TYPES: ReadonlySet<unknown> = new Set([
   ...["string", "number", "integer", "boolean", "object", "array", "null"],
+  ...["STRING", "NUMBER", "INTEGER", "BOOLEAN", "OBJECT", "ARRAY", "NULL", "TYPE_UNSPECIFIED"],
 ]);
 
 /** Maps types; an unknown type is text. */

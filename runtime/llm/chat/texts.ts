@@ -132,10 +132,15 @@ const MEMBER_PLACES: Readonly<Record<string, TextPlace>> = {
     ["system", "instructions", "tools", "functions", "response_format", "text", "output_config"]
       .concat(["output_format", "web_search_options", "stop", "stop_sequences", "metadata"])
       .concat(["tool_choice", "function_call", "mcp_servers"])
+      .concat(["systemInstruction", "system_instruction", "toolConfig", "generationConfig"])
+      .concat(["inferenceConfig", "outputConfig", "additionalModelRequestFields"])
       .map((key) => [key, { role: "system", part: "systemPrompt" }]),
   ),
   ...Object.fromEntries(
-    ["input", "messages", "prompt"].map((key) => [key, { role: "user", part: "messages" }]),
+    ["input", "messages", "prompt", "contents"].map((key) => [
+      key,
+      { role: "user", part: "messages" },
+    ]),
   ),
 };
 
@@ -159,12 +164,21 @@ export function mapTexts(
       return texts.replace(each, PARTS.has(key) ? { ...at, isPart: true } : at, key);
     }
     // Tokens would reveal what is masked.
-    if (key === "logprobs" && each !== null) return withoutTokens(each);
+    if (TOKENS.has(key) && typeof each === "object" && each !== null) return withoutTokens(each);
     if (Array.isArray(each)) return mapList(each, (item) => visit(item, key, parent, at));
     if (!isJsonObject(each)) return each;
     // Credentials for the server of a tool.
     if (key === "headers" && parent.type === "mcp") return each;
-    if (SCHEMAS.has(key)) return mapSchema(each, texts, at);
+    if (isSchema(key, at)) return mapSchema(each, texts, at);
+    if (key === "json") return mapJson(each, texts, at);
+    const free = FREE_MEMBERS[key];
+    if (free !== undefined && isJsonObject(each[free.member])) {
+      return mapObject(each, (member, name) =>
+        name === free.member && isJsonObject(member)
+          ? mapJson(member, texts, free.place)
+          : visit(member, name, each, free.place),
+      );
+    }
     if (isToolInput(key, parent)) {
       // A client's input that was not an object, wrapped into one.
       if (typeof each.arguments === "string" && Object.keys(each).length === 1) {
@@ -186,6 +200,9 @@ export function mapTexts(
   return visit(value, "", {}, place);
 }
 
+/** Members with the tokens of a text. */
+const TOKENS: ReadonlySet<string> = new Set(["logprobs", "logprobsResult"]);
+
 /** Removes the tokens of log probabilities. */
 function withoutTokens(logprobs: unknown): unknown {
   if (!Array.isArray(logprobs)) return null;
@@ -194,11 +211,12 @@ function withoutTokens(logprobs: unknown): unknown {
 
 /** Returns the place of an object's texts: messages have a role; inputs and outputs of tools have a type. */
 function placeOf({ type, role }: JsonObject, key: string, around: TextPlace): TextPlace {
+  if (key === "toolResult") return TOOL_OUTPUT;
   const isCall = key === "custom" || key === "action";
   if (isCall && around.part === "messages") return { ...around, part: "toolInput" };
   if (typeof type === "string") {
     if (/(?:tool_result|_output)$/.test(type) && type !== "output") return TOOL_OUTPUT;
-    if (/(?:tool_use|_call)$/.test(type)) return { role: "assistant", part: "toolInput" };
+    if (/(?:tool_use|_call)$/.test(type)) return TOOL_INPUT;
   }
   if (typeof role !== "string") return around;
   if (role === "system" || role === "developer") return { role, part: "systemPrompt" };
@@ -213,6 +231,22 @@ function placeOfMember(name: string, around: TextPlace): TextPlace {
 }
 
 const TOOL_OUTPUT: TextPlace = { role: "tool", part: "toolOutput" };
+
+const TOOL_INPUT: TextPlace = { role: "assistant", part: "toolInput" };
+
+/** Calls and results in the APIs of Google and Bedrock, whose inputs and outputs are objects of any shape, by the member with that object. */
+const FREE_MEMBERS: Readonly<
+  Record<string, { readonly member: string; readonly place: TextPlace } | undefined>
+> = Object.fromEntries([
+  ...["functionCall", "function_call", "toolCall", "tool_call"].map(
+    (key) => [key, { member: "args", place: TOOL_INPUT }] as const,
+  ),
+  ...["functionResponse", "function_response", "toolResponse", "tool_response"].map(
+    (key) => [key, { member: "response", place: TOOL_OUTPUT }] as const,
+  ),
+  // Bedrock's.
+  ["toolUse", { member: "input", place: TOOL_INPUT }] as const,
+]);
 
 /** Whether a string is text that a model may read: every string is, except for words of the format and encoded data. */
 function isText(key: string, parent: Readonly<Record<string, unknown>>): boolean {
@@ -238,6 +272,7 @@ export function isRole(text: string): boolean {
 
 const NAMES: ReadonlySet<string> = new Set([
   ...["name", "tool_name", "server_name", "server_label", "allowed_tools", "tool_names"],
+  "allowedFunctionNames",
 ]);
 
 /** Members with the content of messages. */
@@ -250,8 +285,14 @@ const ROLES: ReadonlySet<string> = new Set([
 
 /** Members whose objects are JSON schemas. */
 const SCHEMAS: ReadonlySet<string> = new Set([
-  ...["parameters", "input_schema", "output_schema", "schema"],
+  ...["parameters", "input_schema", "output_schema", "schema", "parametersJsonSchema"],
+  ...["responseJsonSchema", "_responseJsonSchema", "responseSchema"],
 ]);
+
+/** Whether an object is a JSON schema. Declarations in the APIs of Google and Bedrock have some, too. */
+function isSchema(key: string, { part }: TextPlace): boolean {
+  return SCHEMAS.has(key) || ((key === "response" || key === "json") && part === "systemPrompt");
+}
 
 /** Whether an object is a tool's input, which may have any shape. */
 function isToolInput(key: string, { type }: Readonly<Record<string, unknown>>): boolean {
@@ -262,7 +303,10 @@ function isToolInput(key: string, { type }: Readonly<Record<string, unknown>>): 
 const WORDS: ReadonlySet<string> = new Set([
   ...["type", "object", "status", "phase", "mode", "tool_choice", "function_call", "format"],
   ...["media_type", "mime_type", "detail", "ttl", "finish_reason", "stop_reason", "scope"],
-  ...["effort", "quality", "size", "background", "action_type"],
+  ...["effort", "quality", "size", "background", "action_type", "language", "outcome"],
+  ...["mimeType", "responseMimeType", "finishReason", "blockReason", "category", "probability"],
+  ...["severity", "threshold", "modality", "responseModalities", "mediaResolution", "behavior"],
+  ...["scheduling", "thinkingLevel", "toolType", "urlRetrievalStatus", "stopReason", "latency"],
 ]);
 
 /** Members with words, ids, URLs, credentials, and encoded bytes. Files among them are decoded. */
@@ -270,4 +314,6 @@ const NO_TEXTS: ReadonlySet<string> = new Set([
   ...WORDS,
   ...["role", "id", "model", "authorization_token", "signature", "partial_image_b64", "b64_json"],
   ...["url", "image_url", "file_url", "file_data", "server_url", "authorization"],
+  ...["uri", "fileUri", "file_uri", "thoughtSignature", "thought_signature", "sdkBlob"],
+  ...["toolUseId", "bytes", "redactedContent"],
 ]);

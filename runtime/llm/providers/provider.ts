@@ -103,7 +103,7 @@ export function openProvider(settings: ProviderSettings): Provider {
   const { set = [], add = [] } = server.responseHeaders ?? {};
   const changed = [...set, ...add];
   const withheld = new Set([...CREDENTIALS, ...headers.filter((_, index) => index % 2 === 0)]);
-  const replaced = new Set([...withheld, ...OF_BODY]);
+  const replaced = new Set([...withheld, ...OF_BODY, ...OF_SIGNATURE]);
   const upstream = openUpstream(server);
   const own = [...headers, "host", upstream.authority];
   return {
@@ -124,6 +124,12 @@ export function openProvider(settings: ProviderSettings): Provider {
     upstream,
   };
 }
+
+/** Headers of AWS's SDKs about their own signature and attempts, which the gateway's replace. */
+const OF_SIGNATURE: readonly string[] = [
+  ...["x-amz-date", "x-amz-security-token", "x-amz-content-sha256"],
+  ...["amz-sdk-invocation-id", "amz-sdk-request"],
+];
 
 /** Name of a provider in response headers for clients. */
 class ShownName {

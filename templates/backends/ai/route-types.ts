@@ -3,7 +3,7 @@ import type { ImportSymbol } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
 
 /** Formats of clients, by the names of their modules. */
-type ClientName = "completions" | "messages" | "responses" | "generateContent";
+type ClientName = "completions" | "messages" | "responses" | "generateContent" | "converse";
 
 /** Code of a route type. */
 export interface RouteTypeCode {
@@ -27,6 +27,8 @@ export interface AskedType {
   readonly texts: ClientName | "embeddings";
   /** Name of the function that reads a call of which the body is a part only; absent if it is all. */
   readonly readCall?: ImportSymbol;
+  /** Name of the function that responds if the provider of a model does not; absent if there is none. */
+  readonly estimate?: ImportSymbol;
   /** Translation for providers of other formats; absent if requests cannot be translated. */
   readonly translated?: "chat" | "embeddings";
   readonly edit: {
@@ -39,12 +41,19 @@ export interface AskedType {
   };
 }
 
+/** Function that reads calls of Google's API. */
+const READ_CONTENT_CALL = imported("gwc/runtime/llm/calls/content-call", "readContentCall");
+
 /** The code of every route type. */
 export const routeTypeCodes: { readonly [Type in RouteType]: RouteTypeCode } = {
   Completions: chat("completions", "prepareCompletion"),
   Messages: chat("messages", "prepareMessage"),
   Responses: { ...chat("responses", "prepareResponse"), hasParts: true },
-  GenerateContent: contentCode(),
+  GenerateContent: pathCode(chat("generateContent", "prepareContent"), READ_CONTENT_CALL),
+  Converse: pathCode(
+    chat("converse", "prepareConverse"),
+    imported("gwc/runtime/llm/calls/converse-call", "readConverseCall"),
+  ),
   Embeddings: {
     service: "embeddingsService",
     errors: "completions",
@@ -63,7 +72,24 @@ export const routeTypeCodes: { readonly [Type in RouteType]: RouteTypeCode } = {
       operation: "count_tokens",
       native: "tokenCount",
       texts: "messages",
+      estimate: imported("gwc/runtime/llm/token-count", "respondTokenEstimate"),
       edit: { name: "prepareCount", takesFields: false, prompts: promptsOf("messages") },
+    },
+  },
+  ContentTokenCount: {
+    service: "contentTokenCountService",
+    errors: "generateContent",
+    asked: {
+      operation: "count_tokens",
+      native: "contentTokenCount",
+      texts: "generateContent",
+      readCall: READ_CONTENT_CALL,
+      estimate: imported("gwc/runtime/llm/token-count", "respondContentTokenEstimate"),
+      edit: {
+        name: "prepareContentCount",
+        takesFields: false,
+        prompts: promptsOf("generateContent"),
+      },
     },
   },
   Models: { service: "modelList", errors: "completions", hasParts: true },
@@ -85,9 +111,8 @@ function chat(client: ClientName, name: string): RouteTypeCode {
   };
 }
 
-function contentCode(): RouteTypeCode {
-  const { asked, ...others } = chat("generateContent", "prepareContent");
-  const readCall = imported("gwc/runtime/llm/calls/content-call", "readContentCall");
+/** Returns the code of a route type whose paths name the model. */
+function pathCode({ asked, ...others }: RouteTypeCode, readCall: ImportSymbol): RouteTypeCode {
   return { ...others, ...(asked && { asked: { ...asked, readCall } }) };
 }
 

@@ -67,7 +67,7 @@ function askedCode(
   const targetsOfModel = (index: number): readonly Code[] =>
     servingGroups(type, [node.groups[index] ?? []]).flatMap(targetsOf);
   const isServed = (group: number): boolean => isSome(targetsOfModel(group));
-  const unasked = type === "TokenCount" ? unaskedModels(node, isServed) : [];
+  const unasked = asked.estimate === undefined ? [] : unaskedModels(node, isServed);
   const virtual = node.virtualModels.filter((each) => !unasked.includes(each.name));
   const models = new ServedModels(node, targetsOfModel, functions);
   const byModel = node.served && [
@@ -99,7 +99,7 @@ function askedCode(
     targets: choice,
     readCall: asked.readCall,
     ...called,
-    estimate: estimates ? imported(`${LLM}/token-count`, "respondTokenEstimate") : undefined,
+    estimate: estimates ? asked.estimate : undefined,
   };
   if (type === "Responses") {
     const room = `${LLM}/responses`;

@@ -52,6 +52,9 @@ function branchCode(
     prepare: functions.prepare(asked, node),
     ...(asked.operation === "count_tokens" ? {} : functions.cache(node)),
   };
+  if (format === "converse" && asked.native === "converse") {
+    return code`${imported(`${CALLS}/converse-target`, "converseTarget")}(${literal(target)})`;
+  }
   if (format === asked.native) {
     const settings = { ...target, format: formatExport(variant, "native", "Native") };
     return code`${imported(`${CALLS}/native-target`, "nativeTarget")}(${literal(settings)})`;

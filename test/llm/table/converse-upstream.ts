@@ -9,6 +9,7 @@ import {
   pixel,
   type Reading,
   script,
+  storedPicture,
   tool,
 } from "./features.ts";
 import { callId, type Upstream } from "./upstream.ts";
@@ -103,7 +104,8 @@ function asked(feature: Feature, thinks: boolean): object {
   const { name, description, schema } = tool;
   const toolSpec = { name, description, inputSchema: { json: schema } };
   const jsonSchema = expect.objectContaining({ schema: JSON.stringify(outputSchema) });
-  const image = { format: "png", source: { bytes: pixel } };
+  // Only its own clients refer to pictures in AWS's storage.
+  const source = feature === "image" ? { bytes: pixel } : { s3Location: { uri: storedPicture } };
   return {
     system: [{ text: script.system }],
     inferenceConfig: { maxTokens: 4000 },
@@ -112,7 +114,7 @@ function asked(feature: Feature, thinks: boolean): object {
         role: "user",
         content: [
           { text: expect.stringContaining(feature) },
-          ...(feature === "image" ? [{ image }] : []),
+          ...(feature.startsWith("image") ? [{ image: { format: "png", source } }] : []),
         ],
       },
     ],

@@ -117,6 +117,9 @@ export function imageUrl(feature: Feature): string | undefined {
 /** The URL of another picture. */
 export const pictureUrl = "https://pictures.test/a.png";
 
+/** The address of it in AWS's storage. */
+export const storedPicture = "s3://pictures/a.png";
+
 /** A picture of one pixel. */
 export const pixel =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

@@ -20,7 +20,7 @@ export const pairs: readonly Pair[] = Object.keys(clients).flatMap((client) =>
  * before it.
  */
 export const pairsOfFormats = pairs
-  .filter(({ client }) => client !== "generate-content")
+  .filter(({ client }) => client !== "generate-content" && client !== "converse")
   .filter(({ provider }) =>
     ["openai", "openai, api: responses", "anthropic", "gemini", "bedrock, Claude"].includes(
       provider.name,

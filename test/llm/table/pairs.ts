@@ -1,5 +1,6 @@
 import { askCompletions } from "./completions-client.ts";
 import { completionsUpstream } from "./completions-upstream.ts";
+import { askConverse } from "./converse-client.ts";
 import { converseUpstream } from "./converse-upstream.ts";
 import type { Ask } from "./features.ts";
 import { askGenerateContent } from "./generate-content-client.ts";
@@ -21,6 +22,7 @@ export const clients: Readonly<Record<string, ClientCase>> = {
     type: "generateContent",
     ask: askGenerateContent,
   },
+  converse: { path: "/converse", streamPath: "/converse-stream", ask: askConverse },
 };
 
 interface ClientCase {

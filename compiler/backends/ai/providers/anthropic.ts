@@ -21,6 +21,7 @@ export const anthropic: LlmProvider<"anthropic", Infer<typeof schema>> = {
       case "Completions":
       case "Messages":
       case "GenerateContent":
+      case "Converse":
       case "Responses":
         return { format: "messages", path: "/v1/messages" };
       case "TokenCount":

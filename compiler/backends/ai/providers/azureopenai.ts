@@ -124,6 +124,7 @@ export const azureopenai: LlmProvider<"azureopenai", Value> = {
       case "Completions":
       case "Messages":
       case "GenerateContent":
+      case "Converse":
       case "Responses":
         return withClaude(options, openaiEndpoint(type, options, isOwnServer));
       case "TokenCount":

@@ -99,6 +99,7 @@ export const bedrock: LlmProvider<"bedrock", Infer<typeof schema>> = {
       case "Completions":
       case "Messages":
       case "GenerateContent":
+      case "Converse":
       case "Responses":
         return {
           format: "converse",

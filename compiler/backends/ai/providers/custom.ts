@@ -102,6 +102,7 @@ export const custom: LlmProvider<"custom", CustomOptions> = {
       case "Completions":
       case "Messages":
       case "GenerateContent":
+      case "Converse":
       case "Responses": {
         const { api, model } = options;
         const apis = CHAT_APIS.filter((each) => own(each) !== undefined);

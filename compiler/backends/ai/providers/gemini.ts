@@ -26,11 +26,14 @@ export const gemini: LlmProvider<"gemini", Infer<typeof schema>> = {
       case "Messages":
       case "Responses":
       case "GenerateContent":
+      case "Converse":
         return {
           format: "generateContent",
           path: "/v1beta/models/{model}:generateContent",
           streamPath: "/v1beta/models/{model}:streamGenerateContent?alt=sse",
         };
+      case "ContentTokenCount":
+        return { format: "contentTokenCount", path: "/v1beta/models/{model}:countTokens" };
       case "Embeddings":
         return { format: "embeddings", path: `${OPENAI_PATHS}embeddings` };
       default:

@@ -22,8 +22,9 @@ const CLIENT_APIS = {
   Completions: "completions",
   Messages: "messages",
   Responses: "responses",
-  // No such server has Google's API.
+  // No such server has the API of Google or Bedrock.
   GenerateContent: undefined,
+  Converse: undefined,
 } as const satisfies { readonly [Type in RouteType]?: ChatApi | undefined };
 
 /** The kinds of clients that chat. */
@@ -74,7 +75,7 @@ function withBranches(
  * API where that is possible; for others, Responses keeps more of the reasoning.
  */
 function branchesOf(type: ChatType, responses: LlmEndpoint): readonly LlmBranch[] {
-  if (type === "Messages" || type === "GenerateContent")
+  if (type !== "Completions" && type !== "Responses")
     return [{ ...responses, models: `${ONLY_RESPONSES}|${REASONING}` }];
   return [
     { ...responses, models: ONLY_RESPONSES },

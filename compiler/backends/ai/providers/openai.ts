@@ -26,6 +26,7 @@ export const openai: LlmProvider<"openai", Infer<typeof schema>> = {
       case "Completions":
       case "Messages":
       case "GenerateContent":
+      case "Converse":
       case "Responses": {
         const apis = CHAT_APIS.filter((each) => each !== "messages");
         const pathOf = (each: keyof typeof PATHS) => ({ path: PATHS[each] });

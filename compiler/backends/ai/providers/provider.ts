@@ -104,7 +104,7 @@ export interface LlmEndpoint {
   /** Path for streams, if different. */
   readonly streamPath?: string;
   /** Module for the provider's variant of the format; absent if it uses the format's own. */
-  readonly variant?: "vertexMessages" | "vertexTokenCount";
+  readonly variant?: "vertexMessages" | "vertexTokenCount" | "vertexContentTokenCount";
   /** Other endpoints for some models; absent if all are served here. */
   readonly branches?: readonly LlmBranch[];
 }

@@ -53,6 +53,7 @@ export const vertexai: LlmProvider<"vertexai", VertexOptions> = {
       case "Completions":
       case "Messages":
       case "GenerateContent":
+      case "Converse":
       case "Responses":
         return chatEndpoint(options);
       case "Embeddings":
@@ -62,6 +63,8 @@ export const vertexai: LlmProvider<"vertexai", VertexOptions> = {
         };
       case "TokenCount":
         return countEndpoint(options);
+      case "ContentTokenCount":
+        return contentCountEndpoint(options);
       default:
         return undefined;
     }
@@ -110,6 +113,17 @@ function countEndpoint(options: VertexOptions): LlmEndpoint | undefined {
   if (model === undefined || !nameOf(model).startsWith("claude-")) return undefined;
   const path = `${baseOf(options)}/publishers/anthropic/models/count-tokens:rawPredict`;
   return { format: "tokenCount", variant: "vertexTokenCount", path };
+}
+
+/** Returns the endpoint that counts tokens for Google's models. */
+function contentCountEndpoint(options: VertexOptions): LlmEndpoint | undefined {
+  const { model } = options;
+  if (model !== undefined && !nameOf(model).startsWith("gemini-")) return undefined;
+  return {
+    format: "contentTokenCount",
+    variant: "vertexContentTokenCount",
+    path: `${baseOf(options)}/publishers/google/models/{model}:countTokens`,
+  };
 }
 
 function baseOf({ projectId, region: place = "global" }: VertexOptions): string {

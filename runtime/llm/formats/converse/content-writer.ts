@@ -12,6 +12,7 @@ import { type ChatRequest, type Turn, Turns } from "../../chat/request.ts";
 import { shortName } from "../short-name.ts";
 import { isSigned } from "../thinking.ts";
 import type { CachePoints } from "./cache-points.ts";
+import { DOCUMENT_FORMATS, IMAGE_FORMATS } from "./media-types.ts";
 
 /** Writes the conversation of one request for Converse. */
 export class ContentWriter {
@@ -136,22 +137,3 @@ function cacheOf(block: ContentBlock): CacheMark | undefined {
 function idOf(id: string): string {
   return id.length <= 64 ? id.replace(/[^a-zA-Z0-9_-]/g, "_") : shortName(id);
 }
-
-const IMAGE_FORMATS: Readonly<Record<string, string>> = {
-  "image/png": "png",
-  "image/jpeg": "jpeg",
-  "image/gif": "gif",
-  "image/webp": "webp",
-};
-
-const DOCUMENT_FORMATS: Readonly<Record<string, string>> = {
-  "application/pdf": "pdf",
-  "text/csv": "csv",
-  "application/msword": "doc",
-  "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
-  "application/vnd.ms-excel": "xls",
-  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
-  "text/html": "html",
-  "text/plain": "txt",
-  "text/markdown": "md",
-};

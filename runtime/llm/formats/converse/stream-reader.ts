@@ -12,23 +12,30 @@ import { readConverseUsage } from "./usage.ts";
 /** Reads the binary stream of Bedrock's ConverseStream. Token counts follow the end of the message. */
 export class ConverseStreamReader implements StreamReader {
   readonly #frames: AwsEventReader;
-  #isOver = false;
-  #hasStopped = false;
-  /** Provider's index of a block to the number of a call. */
-  readonly #calls = new Map<unknown, number>();
+  readonly #events = new ConverseEvents();
 
   constructor(limit: number) {
     this.#frames = new AwsEventReader(limit);
   }
 
   push(chunk: Buffer): readonly StreamEvent[] {
-    const events = this.#frames
-      .push(chunk)
-      .flatMap((frame) => (this.#isOver ? [] : this.#read(frame)));
+    const events = this.#frames.push(chunk).flatMap((frame) => this.#events.read(frame));
     const { fault } = this.#frames;
-    if (this.#isOver || fault === undefined) return events;
-    return [...events, ...this.#fail(fault === "too-long" ? eventTooLong : corrupt)];
+    if (fault === undefined) return events;
+    return [...events, ...this.#events.fail(fault === "too-long" ? eventTooLong : corrupt)];
   }
+
+  end(): readonly StreamEvent[] {
+    return this.#events.end();
+  }
+}
+
+/** Reads the messages of such a stream. */
+export class ConverseEvents {
+  #isOver = false;
+  #hasStopped = false;
+  /** Provider's index of a block to the number of a call. */
+  readonly #calls = new Map<unknown, number>();
 
   /** A stream may lack only its token counts. */
   end(): readonly StreamEvent[] {
@@ -37,11 +44,13 @@ export class ConverseStreamReader implements StreamReader {
     return [this.#hasStopped ? { kind: "end" } : cutOff];
   }
 
-  #read({ headers, payload }: AwsEvent): readonly StreamEvent[] {
+  /** Returns the events of a message; none after the end. */
+  read({ headers, payload }: AwsEvent): readonly StreamEvent[] {
+    if (this.#isOver) return [];
     const type = headers.get(":message-type");
     const fields = parseObject(payload.toString("utf8"));
     if (type === "exception" || type === "error") return this.#exception(headers, fields ?? {});
-    if (fields === undefined) return this.#fail(notJson);
+    if (fields === undefined) return this.fail(notJson);
     switch (headers.get(":event-type")) {
       case "messageStart":
         return [{ kind: "start", id: undefined, model: "" }];
@@ -65,7 +74,7 @@ export class ConverseStreamReader implements StreamReader {
     const call = isJsonObject(start) ? start.toolUse : undefined;
     if (!isJsonObject(call)) return [];
     const { toolUseId: id, name } = call;
-    if (typeof id !== "string" || typeof name !== "string") return this.#fail(notJson);
+    if (typeof id !== "string" || typeof name !== "string") return this.fail(notJson);
     const count = this.#calls.size;
     this.#calls.set(index, count);
     return [{ kind: "tool-call", index: count, id, name }];
@@ -86,7 +95,7 @@ export class ConverseStreamReader implements StreamReader {
 
   #stop(value: unknown): readonly StreamEvent[] {
     const reason = readConverseStop(value);
-    if (reason === undefined) return this.#fail(malformed);
+    if (reason === undefined) return this.fail(malformed);
     this.#hasStopped = true;
     return [{ kind: "stop", reason, stopSequence: undefined }];
   }
@@ -107,10 +116,12 @@ export class ConverseStreamReader implements StreamReader {
     const found = message ?? capital ?? headers.get(":error-message");
     const text = isFilledText(found) ? found : name || "the provider aborted the stream";
     const kind = kindOfException(name, 502, text);
-    return this.#fail({ kind: "error", error: { kind, message: text } });
+    return this.fail({ kind: "error", error: { kind, message: text } });
   }
 
-  #fail(error: StreamEvent): readonly StreamEvent[] {
+  /** Ends the stream with an error, if it has not ended. */
+  fail(error: StreamEvent): readonly StreamEvent[] {
+    if (this.#isOver) return [];
     this.#isOver = true;
     return [error];
   }

@@ -1,3 +1,5 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import type { OriginalRequest } from "../../chat/formats.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import { tokenCount, type Usage } from "../../chat/usage.ts";
 
@@ -14,3 +16,21 @@ export function readConverseUsage(usage: unknown): Usage | undefined {
     reasoning: undefined,
   };
 }
+
+/** Writes the token counts and the latency of a response. */
+export function converseMetadata(
+  usage: Usage | undefined,
+  { started }: Pick<OriginalRequest, "started">,
+): JsonObject {
+  const { input, output, cacheRead, cacheWrite } = usage ?? NO_USAGE;
+  const usageOf = {
+    inputTokens: Math.max(0, input - cacheRead - cacheWrite),
+    outputTokens: output,
+    totalTokens: input + output,
+    cacheReadInputTokens: cacheRead,
+    cacheWriteInputTokens: cacheWrite,
+  };
+  return { usage: usageOf, metrics: { latencyMs: Math.round(performance.now() - started) } };
+}
+
+const NO_USAGE: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: undefined };

@@ -21,7 +21,10 @@ export type ResponseEnd =
   | { readonly kind: "failed"; readonly code: string; readonly message: string };
 
 /** Writes a response of the Responses API, which repeats the client's parameters. */
-export function responseObject({ body }: OriginalRequest, state: ResponseState): JsonObject {
+export function responseObject(
+  { body }: Pick<OriginalRequest, "body" | "model">,
+  state: ResponseState,
+): JsonObject {
   const { id, createdAt, model, output, end } = state;
   const reason = end?.kind === "stopped" ? incompleteReason(end.stop) : undefined;
   return {

@@ -11,7 +11,7 @@ export function estimateTokens({
   tools,
   tool_choice: choice,
 }: JsonObject): number {
-  const parts = [content(system), content(messages), text(tools), text(choice)];
+  const parts = [content(system), content(messages), tokensOfJson(tools), tokensOfJson(choice)];
   return Math.max(1, Math.ceil(parts.reduce((sum, part) => sum + part, 0)));
 }
 
@@ -28,7 +28,7 @@ function content(value: unknown): number {
     case "document":
       return file(value.source) + content(value.title) + content(value.context);
     case "tool_use":
-      return content(value.name) + text(value.input);
+      return content(value.name) + tokensOfJson(value.input);
     case "thinking":
       return content(value.thinking);
     case "tool_result":
@@ -36,15 +36,15 @@ function content(value: unknown): number {
     case undefined:
       return PER_MESSAGE + content(value.content);
     default:
-      return text(value);
+      return tokensOfJson(value);
   }
 }
 
 /** Tokens that a model adds to each message. */
-const PER_MESSAGE = 4;
+export const PER_MESSAGE = 4;
 
 /** Images are scaled down to this maximum (docs.anthropic.com, Vision). */
-const PER_IMAGE = 1600;
+export const PER_IMAGE = 1600;
 
 /** A page is read as text and as an image: 1,500 to 3,000 tokens (docs.anthropic.com, PDF support). */
 const PER_PAGE = 2000;
@@ -55,6 +55,11 @@ function file(source: unknown): number {
   const { type, data } = source;
   if (type === "text") return content(data);
   if (type === "content") return content(source.content);
+  return tokensOfBytes(data);
+}
+
+/** Estimates a file in base64; a page if its bytes are not there. */
+export function tokensOfBytes(data: unknown): number {
   if (typeof data !== "string") return PER_PAGE;
   const bytes = Buffer.from(data, "base64");
   const pages = bytes.toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g)?.length;
@@ -64,7 +69,8 @@ function file(source: unknown): number {
 /** Typical size of a page in a PDF with some images. */
 const BYTES_PER_PAGE = 100_000;
 
-function text(value: unknown): number {
+/** Estimates a value by its JSON. */
+export function tokensOfJson(value: unknown): number {
   return value === undefined || value === null ? 0 : words(JSON.stringify(value));
 }
 

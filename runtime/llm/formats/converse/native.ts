@@ -1,0 +1,31 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import type { NativeFormat, ResponseFacts } from "../../chat/formats.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
+import { UNWATCHED_STREAM } from "../unwatched-stream.ts";
+import { converseErrors, readConverseError } from "./errors.ts";
+import { readConverseUsage } from "./usage.ts";
+
+/** Bedrock's Converse on both sides. Its streams have a relay of their own. */
+export const converseNative: NativeFormat = {
+  name: "converse",
+  ...converseErrors,
+  reads: { usage: true, stopReason: true, output: { message: { role: true } } },
+  readResponse: readFacts,
+  watchStream: () => UNWATCHED_STREAM,
+  readError: readConverseError,
+  // They are in the path.
+  adapt: (body) => {
+    body.delete("model");
+    body.delete("stream");
+  },
+};
+
+/** Throws if it is no response: some servers report a failed call with a status of success. */
+function readFacts({ output, usage: counted, stopReason: finish }: JsonObject): ResponseFacts {
+  if (!isJsonObject(output)) throw new Error("no output in the response");
+  const usage = readConverseUsage(counted);
+  return {
+    ...(typeof finish === "string" && { finish }),
+    ...(usage !== undefined && { usage }),
+  };
+}
