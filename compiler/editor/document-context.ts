@@ -15,6 +15,8 @@ export interface DocumentContext {
   /** The configuration that it belongs to or tests; `undefined` for tests without one. */
   readonly project: Project | undefined;
   readonly reference: FieldReference;
+  /** Test files of the configuration. */
+  readonly tests: () => readonly SourceFile[];
   /** Names in the document, its configuration and the tests of that. */
   readonly names: () => readonly NameUse[];
 }

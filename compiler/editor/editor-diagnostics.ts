@@ -17,7 +17,8 @@ export function editorDiagnostics(
   return new Map([...byPath].map(([file, each]) => [file, each.map(editorDiagnostic)]));
 }
 
-function editorDiagnostic(finding: Finding): Diagnostic {
+/** Returns a finding as a diagnostic of an editor. */
+export function editorDiagnostic(finding: Finding): Diagnostic {
   const { code, severity, message, hint, location, related } = finding;
   return {
     range: rangeOf(location),

@@ -1,12 +1,16 @@
 import type {
+  CodeAction,
+  CodeLens,
   CompletionItem,
   DocumentLink,
   DocumentSymbol,
   FoldingRange,
   Hover,
+  InlayHint,
   Location,
   Position,
   Range,
+  SemanticTokens,
   SignatureHelp,
   WorkspaceEdit,
 } from "vscode-languageserver";
@@ -15,15 +19,19 @@ import type { SourceFile } from "../diagnostics/source.ts";
 import { celCompletions } from "./cel-completion.ts";
 import { celHover, celSignatures } from "./cel-info.ts";
 import { expressionAt } from "./cel-position.ts";
+import { celTokens } from "./cel-tokens.ts";
+import { codeActions } from "./code-actions.ts";
 import { completionsAt } from "./completion.ts";
 import { type DocumentContext, placedNode, rangeIn } from "./document-context.ts";
 import { FieldReference, phaseAt } from "./field-reference.ts";
+import { generatedModule } from "./generated-module.ts";
 import { explanationPages, fieldPageAt, hoverOf } from "./hover.ts";
 import { nameCompletions } from "./name-completion.ts";
 import { NameIndex, type NameUse } from "./names.ts";
 import { definitionsAt, linksIn, referencesAt, renameAt, renamedRange } from "./navigation.ts";
 import { foldsOf, symbolsOf } from "./outline.ts";
 import { type SeenNames, seenNames } from "./seen-names.ts";
+import { lensesOf, toolHints, whoCanCall } from "./tool-access.ts";
 import type { OpenFile, Workspace } from "./workspace.ts";
 import { writtenPosition } from "./written-position.ts";
 
@@ -144,12 +152,50 @@ export class EditorFeatures {
     return context === undefined ? [] : linksIn(context);
   }
 
+  /** Returns the corrections that hints in a range say to write. */
+  actions(file: string, document: TextDocument, range: Range): readonly CodeAction[] {
+    const context = this.#context(file, document);
+    return context === undefined ? [] : codeActions(context, range);
+  }
+
+  /** Returns the tokens of the expressions in a document. */
+  tokens(file: string, document: TextDocument): SemanticTokens {
+    const context = this.#context(file, document);
+    return context === undefined ? { data: [] } : celTokens(context);
+  }
+
+  /** Returns how many tools each route allows. */
+  hints(file: string, document: TextDocument): readonly InlayHint[] {
+    const context = this.#context(file, document);
+    return context === undefined ? [] : toolHints(context);
+  }
+
+  /** Returns the questions about the routes of a document. */
+  lenses(file: string, document: TextDocument): readonly CodeLens[] {
+    const context = this.#context(file, document);
+    return context === undefined ? [] : lensesOf(context);
+  }
+
+  /** Returns who may call the tools of a route of a document. */
+  who(file: string, document: TextDocument, route: string): string {
+    const context = this.#context(file, document);
+    return context?.project === undefined ? "" : whoCanCall(context.project, route, context);
+  }
+
+  /** Returns the generated module of a route of a document; `undefined` if its configuration has mistakes. */
+  async generated(file: string, route: string): Promise<string | undefined> {
+    const project = this.#workspace.file(file)?.project;
+    return project && generatedModule(project, route);
+  }
+
   #context(file: string, document: TextDocument): DocumentContext | undefined {
     const open = this.#workspace.file(file);
     if (open === undefined) return undefined;
+    const { files } = open.use;
     const context = {
       ...{ path: file, document, source: this.#workspace.source(file), project: open.project },
       reference: this.#reference,
+      tests: () => (files === undefined ? [] : this.#workspace.testsOf(files)),
     };
     return { ...context, names: () => this.#namesOf(open, context.source) };
   }
@@ -168,9 +214,7 @@ export class EditorFeatures {
     return [...this.#names.of(source), ...others];
   }
 
-  #seen({ path, project, names }: DocumentContext): SeenNames {
-    const { use } = this.#workspace.file(path) ?? {};
-    const tests = use?.files === undefined ? [] : this.#workspace.testsOf(use.files);
-    return seenNames(project?.checked.programs ?? [], tests, names());
+  #seen({ project, names, tests }: DocumentContext): SeenNames {
+    return seenNames(project?.checked.programs ?? [], tests(), names());
   }
 }

@@ -1,4 +1,5 @@
 import {
+  CodeActionKind,
   type Connection,
   ErrorCodes,
   ResponseError,
@@ -6,7 +7,9 @@ import {
   type TextDocuments,
 } from "vscode-languageserver/node";
 import type { TextDocument } from "vscode-languageserver-textdocument";
+import { TOKEN_TYPES } from "./cel-tokens.ts";
 import type { EditorFeatures } from "./features.ts";
+import { COMMANDS } from "./tool-access.ts";
 import { fileOfUri } from "./uris.ts";
 
 /** Requests that the server responds to. */
@@ -20,6 +23,14 @@ export const REQUEST_CAPABILITIES: ServerCapabilities = {
   documentSymbolProvider: true,
   documentLinkProvider: {},
   foldingRangeProvider: true,
+  codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
+  semanticTokensProvider: {
+    legend: { tokenTypes: TOKEN_TYPES, tokenModifiers: [] },
+    full: true,
+  },
+  inlayHintProvider: true,
+  codeLensProvider: {},
+  executeCommandProvider: { commands: Object.values(COMMANDS) },
 };
 
 /** Parameters of a request about a document. */
@@ -69,6 +80,14 @@ export function handleRequests(
         ? new ResponseError(ErrorCodes.InvalidParams, found.problem)
         : found;
     }),
+  );
+  connection.onCodeAction(
+    about((file, document, { range }) => [...features.actions(file, document, range)]),
+  );
+  connection.onCodeLens(about((file, document) => [...features.lenses(file, document)]));
+  connection.languages.inlayHint.on(about((file, document) => [...features.hints(file, document)]));
+  connection.languages.semanticTokens.on(
+    (params) => about((file, document) => features.tokens(file, document))(params) ?? { data: [] },
   );
   connection.onDocumentSymbol(about((file, document) => [...features.symbols(file, document)]));
   connection.onDocumentLinks(about((file, document) => [...features.links(file, document)]));

@@ -3,7 +3,7 @@ import { CachedInput } from "../1-parse/read-files.ts";
 import { CachedCheck, checkFiles } from "../compile.ts";
 import { type Finding, findingsOf } from "../diagnostics/report/findings.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
-import type { Host } from "../host.ts";
+import { type Host, overlaidHost } from "../host.ts";
 import type { CheckedInput } from "../inspect/check-input.ts";
 
 /** A configuration that documents of the editor belong to, checked as `gwc check` does, with cached results. */
@@ -33,6 +33,12 @@ export class Project {
   /** The files of the configuration, valid or not. */
   get sources(): readonly SourceFile[] {
     return this.checked.files;
+  }
+
+  /** Returns what `gwc check` would report if a file had another text. */
+  findingsWith(file: string, text: string): readonly Finding[] {
+    const host = overlaidHost(this.#host, new Map([[file, text]]));
+    return new Project(this.files, host).findings;
   }
 
   /** Marks the result as outdated: a document or a file changed. */

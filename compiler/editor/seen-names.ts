@@ -1,4 +1,4 @@
-import { isMap, isScalar } from "yaml";
+import { type Document, isMap, isScalar } from "yaml";
 import { toolLockOf } from "../3-resolve/tool-locks.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
 import type { Program } from "../ir/program.ts";
@@ -36,7 +36,7 @@ export function seenNames(
   );
   const offered = (list: string) => [
     ...lockedItems(programs, list),
-    ...tests.flatMap((file) => offeredIn(file, list)),
+    ...tests.flatMap((file) => [...offeredIn(file, list), ...askedIn(file, list)]),
   ];
   return {
     valuesOf: (path) => {
@@ -49,28 +49,43 @@ export function seenNames(
   };
 }
 
-/** Returns the items that servers offer in a test file, and those that its tests ask for. */
-function offeredIn({ documents }: SourceFile, list: string): readonly string[] {
+/** Returns the items that servers offer in a test file: all of them, or one. */
+export function offeredIn(
+  { documents }: SourceFile,
+  list: string,
+  server?: string,
+): readonly string[] {
   return documents.flatMap(({ yaml }) => {
-    const servers: unknown = yaml.get("servers");
-    const offered = isMap(servers)
-      ? servers.items.flatMap(({ value }) => textsOf(isMap(value) ? value.get(list) : undefined))
-      : [];
-    const asked = testsOf(yaml.get("tests")).map((test) => test.get(list.slice(0, -1)));
-    return [...offered, ...asked.filter((name) => typeof name === "string")];
+    const servers: unknown = isMap(yaml.contents) ? yaml.contents.get("servers") : undefined;
+    if (!isMap(servers)) return [];
+    return servers.items.flatMap(({ key, value }) => {
+      const isAsked = server === undefined || (isScalar(key) && key.value === server);
+      return isAsked && isMap(value) ? textsOf(value.get(list)) : [];
+    });
   });
+}
+
+/** Returns the items that the tests of a file ask for. */
+function askedIn({ documents }: SourceFile, list: string): readonly string[] {
+  return documents.flatMap(({ yaml }) =>
+    testsOf(yaml).flatMap((test) => {
+      const name: unknown = test.get(list.slice(0, -1));
+      return typeof name === "string" ? name : [];
+    }),
+  );
 }
 
 function claimsIn({ documents }: SourceFile, path: string): readonly string[] {
   return documents.flatMap(({ yaml }) =>
-    testsOf(yaml.get("tests")).flatMap((test) => {
+    testsOf(yaml).flatMap((test) => {
       const given: unknown = test.getIn(["as", ...path.split(".")]);
       return keysOf(given);
     }),
   );
 }
 
-function testsOf(list: unknown) {
+function testsOf({ contents }: Document) {
+  const list: unknown = isMap(contents) ? contents.get("tests") : undefined;
   const items: readonly unknown[] = Object(list).items ?? [];
   return items.filter(isMap);
 }

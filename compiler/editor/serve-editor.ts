@@ -6,7 +6,9 @@ import {
   DidChangeWatchedFilesNotification,
   type InitializeParams,
   type InitializeResult,
+  MessageType,
   ProposedFeatures,
+  ShowMessageNotification,
   TextDocumentSyncKind,
   TextDocuments,
 } from "vscode-languageserver/node";
@@ -16,6 +18,7 @@ import type { Host } from "../host.ts";
 import { editorDiagnostics } from "./editor-diagnostics.ts";
 import { EditorFeatures } from "./features.ts";
 import { handleRequests, REQUEST_CAPABILITIES } from "./handle-requests.ts";
+import { COMMANDS } from "./tool-access.ts";
 import { fileOfUri } from "./uris.ts";
 import { Workspace } from "./workspace.ts";
 
@@ -85,9 +88,11 @@ export function serveEditor(
   });
   connection.onInitialized(() => {
     if (!canWatch) return;
-    void connection.client.register(DidChangeWatchedFilesNotification.type, {
-      watchers: [{ globPattern: WATCHED }],
-    });
+    const watchers = [{ globPattern: WATCHED }];
+    // An editor that refuses still has a server, which reads files again when a document is saved.
+    connection.client
+      .register(DidChangeWatchedFilesNotification.type, { watchers })
+      .catch((error: unknown) => connection.console.warn(String(error)));
   });
   connection.onDidChangeWatchedFiles(() => {
     workspace.changeFiles();
@@ -112,6 +117,21 @@ export function serveEditor(
   });
 
   handleRequests(connection, documents, features);
+  connection.onExecuteCommand(async ({ command, arguments: given = [] }) => {
+    const [file, route = ""] = given.map(String);
+    if (file === undefined) return undefined;
+    if (command === COMMANDS.generated) return features.generated(file, route);
+    const document = documents.get(uriOf(file, documents));
+    if (command === COMMANDS.who) return document && features.who(file, document, route);
+    const summary = await workspace.runTests(file);
+    publish();
+    // A notification, because an editor may not respond to requests of this kind.
+    await connection.sendNotification(ShowMessageNotification.type, {
+      type: MessageType.Info,
+      message: summary,
+    });
+    return summary;
+  });
   documents.listen(connection);
   connection.listen();
   return new Promise((resolve) => {

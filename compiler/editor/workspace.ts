@@ -29,6 +29,8 @@ export class Workspace {
   readonly #files = new Map<string, OpenFile | undefined>();
   readonly #projects = new Map<string, Project>();
   readonly #sources = new Map<string, SourceFile>();
+  /** Findings of the last run of test files, until a document changes. */
+  readonly #testRuns = new Map<string, readonly Finding[]>();
   readonly #read = new CachedInput({ hasNodes: true });
   #configured: ConfiguredInputs = [];
 
@@ -123,11 +125,28 @@ export class Workspace {
   #change(file: string): void {
     this.#sources.delete(file);
     this.#files.clear();
+    this.#testRuns.clear();
     this.#read.files.turn();
     for (const project of this.#projects.values()) project.change();
   }
 
+  /** Runs the tests of a file; its findings are those of the run until a document changes. Returns a summary. */
+  async runTests(file: string): Promise<string> {
+    const project = this.file(file)?.project;
+    if (project === undefined) return "there is no configuration next to the tests";
+    const { checked } = project;
+    if (checked.programs.length === 0) return "the configuration has mistakes";
+    const { runTests } = await import("../inspect/tests/run-tests.ts");
+    const { verdicts, mistakes, files } = await runTests([file], checked, this.host);
+    const failed = verdicts.filter(({ diagnostics }) => diagnostics.length > 0);
+    const found = [...mistakes, ...failed.flatMap(({ diagnostics }) => diagnostics)];
+    this.#testRuns.set(file, findingsOf(found, files, false));
+    return `${path.basename(file)}: ${verdicts.length - failed.length} passed, ${failed.length} failed`;
+  }
+
   #testFindings(file: string): readonly Finding[] {
+    const ofRun = this.#testRuns.get(file);
+    if (ofRun !== undefined) return ofRun;
     const diagnostics = new Diagnostics();
     const { files } = readTests([file], this.host, diagnostics);
     return findingsOf(diagnostics.list, files, false);

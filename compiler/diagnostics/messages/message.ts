@@ -19,5 +19,12 @@ export function didYouMean(suggestion: string | undefined): string | undefined {
   return suggestion === undefined ? undefined : `did you mean "${suggestion}"?`;
 }
 
+/** Returns the text that a hint says to write: `did you mean "X"?`, "write `X`"; `undefined` if it names none. */
+export function replacementIn(hint: string): string | undefined {
+  const [, meant, written] =
+    /^did you mean "(.+)"\?$|^(?:[^`]* )?write `([^`…]+)`$/.exec(hint) ?? [];
+  return meant ?? written;
+}
+
 /** Severity of a diagnostic. `--strict` turns warnings into errors. */
 export type Severity = "error" | "warning" | "note";
