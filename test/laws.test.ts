@@ -164,6 +164,9 @@ describe("the runtime", () => {
   });
 });
 
+/** Modules about Redis, in whose words a cluster has nothing to do with Kubernetes. */
+const OF_REDIS = /\/(redis-[a-z]+|2-lower\/standalone\/store)\.ts$/;
+
 describe("words", () => {
   /** Words of an older dialect, and what the field says instead. */
   const banned: readonly (readonly [RegExp, string])[] = [
@@ -196,6 +199,8 @@ describe("words", () => {
         .replace(texts, '""');
       return banned.flatMap(([word, instead]) => {
         const found = word.exec(code);
+        // A Redis Cluster is several servers of Redis.
+        if (instead === "kubernetes" && OF_REDIS.test(file)) return [];
         return found === null ? [] : [`${file}: ${found[0]} (say ${instead})`];
       });
     });

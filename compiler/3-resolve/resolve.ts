@@ -48,6 +48,7 @@ import {
   resolveRoute,
 } from "./routes.ts";
 import { reportUnreachable, routingTable, type TableRoute } from "./routing-table.ts";
+import { resolveStore } from "./store.ts";
 import { resolveTcpBinds } from "./tcp-binds.ts";
 import { checkToolLocks } from "./tool-locks.ts";
 import { resolveTracing } from "./tracing.ts";
@@ -126,6 +127,7 @@ function resolveGateway(
   const binds = resolveBinds(gateway, routes, admission, context, routeCache);
   checkToolLocks(binds, diagnostics);
   reportIdleCatalog(gateway, binds, diagnostics);
+  const store = resolveStore(name, gateway, binds, lookup);
   const tcp = resolveTcpBinds(
     gateway,
     resources.filter((resource) => resource.kind === "tcpRoute"),
@@ -176,6 +178,7 @@ function resolveGateway(
     ...(gateway.frontend.requestId !== undefined && { requestId: gateway.frontend.requestId }),
     ...(tracing === undefined ? {} : { tracing }),
     ...(logLevels === undefined ? {} : { logLevels }),
+    ...(store === undefined ? {} : { store }),
     ...(gateway.mesh === undefined ? {} : { mesh: gateway.mesh }),
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
   };

@@ -87,6 +87,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./lock.ts")).lock,
   },
   {
+    name: "keys",
+    positionals: "ACTION [NAME]",
+    summary: "make, list, change and revoke API keys of a running gateway",
+    load: async () => (await import("./keys.ts")).keys,
+  },
+  {
     name: "graph",
     positionals: "[FILE]",
     summary: "draw a gateway, or what a change adds and removes",

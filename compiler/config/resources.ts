@@ -4,6 +4,7 @@ import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { DeploymentNode } from "../ir/deployment.ts";
 import type { MeshNode } from "../ir/mesh.ts";
 import type { PathHandling, ProcessNode, RouteRefusal } from "../ir/program.ts";
+import type { RedisResource } from "../ir/store.ts";
 import type { ClientCertificatesNode } from "../ir/tls.ts";
 import type { MatchRank, ValueMatchConfig } from "../model/matches.ts";
 import type { CatalogSource } from "../model/model-prices.ts";
@@ -45,6 +46,8 @@ export interface GatewayResource {
   readonly logLevels: readonly LevelsConfig[];
   /** Sources of prices of models; absent if there are none. */
   readonly modelCatalog?: readonly CatalogSource[];
+  /** Store that replicas share; absent if none is configured. */
+  readonly store?: RedisResource | undefined;
   /** Mesh that it belongs to; `undefined` if none. */
   readonly mesh?: MeshNode | undefined;
   /** Deployment in a cluster; `undefined` for a standalone file. */

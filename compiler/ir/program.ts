@@ -15,6 +15,7 @@ import type { MeshNode } from "./mesh.ts";
 import type { MetricLabelsNode } from "./metric-labels.ts";
 import type { PolicyUse } from "./policies.ts";
 import type { PortNode } from "./port.ts";
+import type { StoreNode } from "./store.ts";
 import type { TcpBindNode } from "./tcp.ts";
 import type { CertificateFiles, TlsNode } from "./tls.ts";
 import type { TracingNode } from "./tracing.ts";
@@ -51,6 +52,8 @@ export interface Program {
   readonly logLevels?: LogLevels;
   /** Mesh that it belongs to; `undefined` if none. */
   readonly mesh?: MeshNode;
+  /** Store of state beyond a process; absent if nothing uses one. */
+  readonly store?: StoreNode;
   /** Deployment in a cluster; `undefined` for a standalone file. */
   readonly deployment?: DeploymentNode;
 }

@@ -14,7 +14,8 @@ import {
   text,
   unsupported,
 } from "../schema/schema.ts";
-import { resource } from "./field-types.ts";
+import { localObject, resource } from "./field-types.ts";
+import { redisFields } from "./redis-fields.ts";
 
 /** Schema of a part of a Kubernetes resource. */
 function part(description: string): Schema<Json> {
@@ -150,6 +151,21 @@ export const parametersSchema = resource(
           description:
             "Workload that runs the gateway: a Deployment, or a DaemonSet with one pod on each node.",
         },
+      ),
+      store: object(
+        {
+          redis: object(
+            {
+              secretRef: localObject(
+                "Secret",
+                "A Secret in the Gateway's namespace whose entry `url` is the server: `redis://USER:PASSWORD@HOST:PORT/DATABASE`, or `rediss://` for TLS.",
+              ),
+              ...redisFields(),
+            },
+            { required: ["secretRef"], description: "A server with the protocol of Redis." },
+          ),
+        },
+        { required: ["redis"], description: "State that pods share: API keys made at run time." },
       ),
       mesh,
       istio: { ...mesh, aliasOf: "mesh" },

@@ -11,6 +11,7 @@ import * as mesh from "../../runtime/metrics/table/mesh.ts";
 import * as models from "../../runtime/metrics/table/models.ts";
 import * as process from "../../runtime/metrics/table/process.ts";
 import * as requests from "../../runtime/metrics/table/requests.ts";
+import * as store from "../../runtime/metrics/table/store.ts";
 import * as upstreams from "../../runtime/metrics/table/upstreams.ts";
 import type { Program } from "../ir/program.ts";
 
@@ -25,6 +26,7 @@ export type MetricGroupName =
   | "callouts"
   | "custom"
   | "limits"
+  | "store"
   | "exports"
   | "certificates"
   | "mesh"
@@ -48,6 +50,7 @@ export const metricGroups: readonly MetricGroup[] = [
   group("callouts", "Servers of policies", callouts),
   group("custom", "Custom policies", custom),
   group("limits", "Rate limits", limits),
+  group("store", "Store", store),
   group("exports", "Collectors", exports),
   group("certificates", "TLS", certificates),
   group("mesh", "Mesh", mesh),

@@ -48,6 +48,7 @@ import {
   requestsTotal,
   streamDuration,
 } from "../../runtime/metrics/table/requests.ts";
+import { storeErrors, storeUp } from "../../runtime/metrics/table/store.ts";
 import {
   upstreamConnectDuration,
   upstreamConnections,
@@ -267,6 +268,10 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
       query.rate(rateLimited, { by: ["route", "limit"] }),
       "{{route}}: {{limit}}",
     ]),
+  ],
+  store: (query) => [
+    panel("Whether the store responds", "short", [query.min(storeUp), "up"]),
+    panel("Commands that failed", "ops", [query.rate(storeErrors), "failed"]),
   ],
   exports: (query) => [
     panel(

@@ -8,8 +8,8 @@ import { listChanges, type SettingsChange } from "../model/access.ts";
 import type { Json } from "../model/json.ts";
 import { withoutLiteral } from "../model/literal-secrets.ts";
 import { shownText, type Text } from "../model/texts.ts";
-import { anyText, type Infer, json, list, map, object, text } from "../schema/schema.ts";
-import { fileWord } from "../schema/two-forms.ts";
+import { anyText, boolean, type Infer, json, list, map, object, text } from "../schema/schema.ts";
+import { bothForms, fileWord } from "../schema/two-forms.ts";
 import { credentialMode, type JwtMode, tokenMode } from "./jwt-auth.ts";
 import {
   type CredentialLocationConfig,
@@ -37,6 +37,8 @@ export type ApiKeySourceNode = {
 );
 
 interface ApiKeyConfig<Place> {
+  /** Whether keys that are made at run time are valid as well. */
+  readonly isStored: boolean;
   readonly mode: JwtMode;
   readonly location: Place;
   readonly keys: readonly ApiKeySourceNode[];
@@ -81,14 +83,22 @@ const keySchema = object(
   },
 );
 
+const storedKeys = bothForms(
+  boolean(
+    "Whether keys that `gwc keys create` made are accepted too, of the store of the gateway: see `config.store`.",
+  ),
+  { file: { default: false }, manifest: {} },
+);
+
 const schema = object(
   {
     mode: tokenMode.file,
     keys: list(keySchema, { minItems: 1, maxItems: 4096, description: "Accepted keys." }),
+    store: storedKeys.file,
     location: credentialLocationSchema("Bearer"),
   },
   {
-    required: ["keys"],
+    atLeastOneOf: ["keys", "store"],
     description: "Requires an API key, or verifies one if it is sent (`mode`).",
   },
 );
@@ -104,11 +114,15 @@ const kubernetesSchema = object(
     secretSelector: labelsSchema(
       "Selects by label the Secrets of the namespace whose entries are API keys.",
     ),
+    store: storedKeys.manifest,
     configMapSelector: labelsSchema(
       "Selects by label the ConfigMaps of the namespace whose entries are API keys: `{keyHash, metadata, allowedModels}` as JSON, never the key itself.",
     ),
   },
-  { exactlyOneOf: ["secretRef", "secretSelector", "configMapSelector"] },
+  {
+    atLeastOneOf: ["secretRef", "secretSelector", "configMapSelector", "store"],
+    atMostOneOf: ["secretRef", "secretSelector", "configMapSelector"],
+  },
 );
 
 function labelsSchema(description: string) {
@@ -132,24 +146,28 @@ export const apiKey: Policy<
   scope: ["listener", "route"],
   traits: {
     actsOn: ["requests"],
+    usesStore: ({ isStored }) => isStored,
   },
   schema,
   aliases: [["apiKeyAuthentication"]],
   names: ["apiKeys", "findApiKey"],
   access: {
     identity: "apiKey",
-    identityFields: ({ keys }) =>
-      // The contents of files and Secrets are unknown until the gateway runs.
-      keys.some(({ kind }) => kind === "file" || kind === "secret")
+    identityFields: ({ keys, isStored }) =>
+      // The contents of files, Secrets and the store are unknown until the gateway runs.
+      isStored || keys.some(({ kind }) => kind === "file" || kind === "secret")
         ? undefined
         : keys.flatMap(({ metadata }) => Object.keys(metadata)),
     passesAnonymous: ({ mode }) => mode !== "strict",
     credential: ({ mode, location }) => ({ kind: "key", mode, location }),
     direction: "closes",
-    checks: ({ mode }) => [identityCheck("apiKey", mode, "an API key")],
+    checks: ({ mode, isStored, keys }) => [
+      identityCheck("apiKey", mode, isStored ? storedProof(keys.length > 0) : "an API key"),
+    ],
     compare: {
       changes: (before, after) => [
         ...modeChange(before.mode, after.mode),
+        ...storeChange(before.isStored, after.isStored),
         ...listChanges("key", before.keys.map(keyName), after.keys.map(keyName), "opens"),
         ...before.keys.flatMap((key) => holderChanges(key, after.keys)),
       ],
@@ -163,7 +181,10 @@ export const apiKey: Policy<
       return {
         mode: given.mode ?? "strict",
         location: lowerCredentialLocation(given.location, "Bearer", childOf(origin, "location")),
-        keys: given.keys.map((each, index) => lowerKey(each, childOf(origin, "keys", index))),
+        isStored: given.store === true,
+        keys: (given.keys ?? []).map((each, index) =>
+          lowerKey(each, childOf(origin, "keys", index)),
+        ),
       };
     },
     resolve: (config, context) => {
@@ -187,13 +208,35 @@ export const apiKey: Policy<
         "Bearer",
         childOf(context.origin, "location"),
       ),
-      keys:
-        given.configMapSelector === undefined
-          ? keysOfSecrets(given, context)
-          : keysOfConfigMaps(given.configMapSelector.matchLabels, context),
+      isStored: given.store === true,
+      keys: keysOfObjects(given, context),
     }),
   },
 };
+
+function keysOfObjects(
+  given: Infer<typeof kubernetesSchema>,
+  context: KubernetesContext,
+): readonly ApiKeySourceNode[] {
+  const { secretRef, secretSelector, configMapSelector } = given;
+  if (configMapSelector !== undefined)
+    return keysOfConfigMaps(configMapSelector.matchLabels, context);
+  return secretRef === undefined && secretSelector === undefined
+    ? []
+    : keysOfSecrets(given, context);
+}
+
+function storedProof(hasOthers: boolean): string {
+  return hasOthers ? "a configured or stored API key" : "a stored API key";
+}
+
+/** Reports that holders of keys which are made at run time get in from now on, or no longer. */
+function storeChange(was: boolean, is: boolean): readonly SettingsChange[] {
+  if (was === is) return [];
+  return is
+    ? [{ direction: "opens", text: "holders of a stored key" }]
+    : [{ direction: "closes", text: "no stored keys" }];
+}
 
 function keysOfSecrets(
   { secretRef, secretSelector }: Infer<typeof kubernetesSchema>,

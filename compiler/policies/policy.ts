@@ -105,6 +105,8 @@ export interface PolicyTraits<Config, Settings> {
   sources?(settings: Settings): readonly PolicySource[];
   /** Guards of texts that it has; absent if it has none. */
   promptGuard?(settings: Settings): PromptGuardNode;
+  /** Whether it uses the store of the gateway (`config.store`); absent if it never does. */
+  usesStore?(settings: Settings): boolean;
   /** CEL variable of other facts that it finds out about a request, such as `extauthz`. */
   readonly variable?: string;
   /**

@@ -3,6 +3,8 @@ import type { Exchange } from "../http/exchange.ts";
 import type { Mesh } from "../mesh/mesh-membership.ts";
 import type { ConnectionSettings } from "../net/connection-settings.ts";
 import type { GatewayContext, PersistedMemory } from "../process/gateway-context.ts";
+import type { PreparedChange } from "../process/prepared-change.ts";
+import type { Store } from "../store/store.ts";
 import type { MetricLabels } from "../telemetry/labelled-metrics.ts";
 import type { AccessLogSettings } from "../telemetry/logs/access-log.ts";
 import type { AuditStream } from "../telemetry/logs/audit-log.ts";
@@ -42,10 +44,28 @@ export interface Gateway {
   readonly handover?: (thread: number) => Handover;
   /** Creates the persisted counters that threads share; absent without such counters. */
   readonly persistedMemory?: (context: GatewayContext) => PersistedMemory;
+  /** Store of keys that are made at run time and of shared limits; absent if nothing uses one. */
+  readonly store?: ProcessStore;
   /** Maximum number of threads among which a limit can be divided; absent if only the limit of connections is divided. */
   readonly maxThreads?: number;
   /** Maximum bytes of messages that are buffered whole; a quarter of the memory if absent. */
   readonly maxBufferedBytes?: number;
+}
+
+/** A store that a process opens when it starts, and keeps during reloads of a configuration with the same store. */
+export interface ProcessStore {
+  /** Throws a StartupError if the store cannot be used. */
+  check(context: StoreContext): void;
+  /** Opens the store unless it is open. Throws a StartupError if it cannot be used. */
+  prepare(context: StoreContext): Promise<PreparedChange>;
+}
+
+/** The part of a process that a store needs, and its open store. */
+export interface StoreContext
+  extends Pick<GatewayContext, "stateDir" | "env" | "metrics" | "warn"> {
+  store: Store | undefined;
+  /** Identity of the open store in the configuration. */
+  storeIdentity: string | undefined;
 }
 
 /** A number, or a percentage of the cores that the process may use, at least one. */

@@ -174,6 +174,7 @@ class Running implements RunningGateway {
 
   /** Reads the files of its ports. Throws one StartupError for all of them. */
   check(): void {
+    this.#definition.store?.check(this.#context);
     const context = this.#portContext(this.#definition, this.#settings);
     const ports = this.#definition.ports.map((port) =>
       portEndpoint(port, this.#defaultAddress, context),
@@ -236,6 +237,8 @@ class Running implements RunningGateway {
       );
       const mesh = this.#mesh?.prepare(definition.mesh);
       if (mesh !== undefined) undo.push(mesh.abort);
+      const store = await definition.store?.prepare(this.#context);
+      undo.push(() => store?.abort());
       const context = this.#portContext(definition, settings);
       const ports = definition.ports.map((port) =>
         portEndpoint(port, this.#defaultAddress, context),
@@ -246,6 +249,7 @@ class Running implements RunningGateway {
       undo.push(pages.abort);
       const commit = () => {
         mesh?.commit();
+        store?.commit();
         listeners.commit();
         pages.commit();
         const open = this.#listeners.ports.concat(this.#pages.ports);
@@ -288,6 +292,7 @@ class Running implements RunningGateway {
     await drain(this.#context, this.#listeners, this.#settings.drain, this.#worker?.allClosed);
     this.#mesh?.close();
     await this.#context.flush();
+    await this.#context.store?.close();
     await this.#output.flush();
     await this.#pages.closeNow();
     if (this.#worker === undefined) this.log.info("ended");

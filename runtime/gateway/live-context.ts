@@ -11,6 +11,7 @@ import type {
   SharedThreads,
 } from "../process/gateway-context.ts";
 import type { SharedConnection } from "../process/shared-connection.ts";
+import type { Store } from "../store/store.ts";
 import type { ProcessSettings } from "./environment.ts";
 import type { WorkerPlace } from "./workers/worker-place.ts";
 
@@ -29,6 +30,9 @@ export class LiveContext implements GatewayContext {
   readonly connections: Map<string, SharedConnection> = new Map();
   readonly stateDir: string | undefined;
   readonly persistedStates: Map<string, PersistedState> = new Map();
+  store: Store | undefined;
+  /** Identity of the store in the configuration. */
+  storeIdentity: string | undefined;
   readonly metrics: Metrics;
   readonly buffers: BufferBudget;
   readonly bodyRates: BodyRates = new BodyRates();

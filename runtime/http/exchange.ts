@@ -312,6 +312,7 @@ export type RefusalReason =
   | "ForbiddenDestination"
   | "Csrf"
   | "RateLimit"
+  | "StoreAway"
   | "PromptGuard"
   | "ExtProc"
   | "Custom"

@@ -21,7 +21,8 @@ export type ApiKeySource = KnownKey | WatchedPath<KeyTable>;
 /** Keys by their digests. */
 type KeyTable = ReadonlyMap<string, KnownKey>;
 
-interface KnownKey {
+/** A valid key. */
+export interface KnownKey {
   readonly digest: string;
   readonly metadata: JsonObject;
   /** The models that its holder may use; `undefined` for any. */
@@ -119,19 +120,11 @@ export function openApiKeys({ location, keys }: ApiKeySettings): ApiKeys {
 /** Strict mode: returns the metadata of a valid key, or `undefined` if the request was refused (401). */
 export function requireApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | undefined {
   const key = credentialIn(exchange, keys.location, "apiKey");
-  if (key === undefined) {
-    return refuseKey(
-      exchange,
-      keys,
-      `no API key in ${locationName(keys.location)}`,
-      "no API Key found",
-    );
-  }
+  if (key === undefined) return refuseApiKey(exchange, keys, "absent");
   const known = keys.find(key);
-  if (known === undefined) {
-    return refuseKey(exchange, keys, "an unknown API key", "invalid credentials");
-  }
-  return consume(exchange, keys, known);
+  return known === undefined
+    ? refuseApiKey(exchange, keys, "unknown")
+    : consumeKey(exchange, keys, known);
 }
 
 /** Optional mode: like strict mode if the request has a key; otherwise returns null. */
@@ -148,16 +141,19 @@ export function acceptApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | nu
 export function observeApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | null {
   const key = credentialIn(exchange, keys.location, "apiKey");
   const known = key === undefined ? undefined : keys.find(key);
-  return known === undefined ? null : consume(exchange, keys, known);
+  return known === undefined ? null : consumeKey(exchange, keys, known);
 }
 
-/** `why` is for the log; `shown` for the client. */
-function refuseKey(
+/** Refuses a request without a valid key (401). */
+export function refuseApiKey(
   exchange: Exchange,
   { location }: ApiKeys,
-  why: string,
-  shown: string,
+  problem: "absent" | "unknown",
 ): undefined {
+  const [why, shown] =
+    problem === "absent"
+      ? [`no API key in ${locationName(location)}`, "no API Key found"]
+      : ["an unknown API key", "invalid credentials"];
   logFields(exchange.record).set("error", why);
   refuseCredential(exchange, location, {
     reason: "APIKeyAuth",
@@ -165,8 +161,8 @@ function refuseKey(
   });
 }
 
-/** Removes the key from the request, so that it is not forwarded. */
-function consume(
+/** Removes a valid key from the request, so that it is not forwarded, and notes its holder. Returns the metadata. */
+export function consumeKey(
   exchange: Exchange,
   { location }: ApiKeys,
   { digest, metadata, models }: KnownKey,

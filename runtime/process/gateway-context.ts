@@ -1,5 +1,6 @@
 import type { EnvVariables, JsonObject } from "../cel/variables.ts";
 import type { Metrics } from "../metrics/metrics.ts";
+import type { Store } from "../store/store.ts";
 import type { BodyRates } from "./body-rates.ts";
 import type { BufferBudget } from "./buffer-budget.ts";
 import type { SharedConnection } from "./shared-connection.ts";
@@ -18,6 +19,8 @@ export interface GatewayContext {
   readonly stateDir: string | undefined;
   /** State persisted in that directory, by name. */
   readonly persistedStates: Map<string, PersistedState>;
+  /** State that outlives the process, or is shared by replicas; `undefined` if the configuration needs none. */
+  readonly store: Store | undefined;
   /** Counters of the process. */
   readonly metrics: Metrics;
   /** Limit for messages that are buffered whole. */

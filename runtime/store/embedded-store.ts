@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { openDatabase } from "./embedded-database.ts";
+import { databaseFile, openDatabase } from "./embedded-database.ts";
 import { periodAt } from "./periods.ts";
 import {
   type CounterUse,
@@ -9,6 +9,21 @@ import {
   type Store,
   StoreError,
 } from "./store.ts";
+import type { StorePlace, StoreSource } from "./store-source.ts";
+
+/** The store of a gateway without `config.store`: a file in GWC_STATE_DIR, which the processes of one machine share. */
+export const embeddedStore: StoreSource = {
+  identity: "embedded",
+  check: fileOf,
+  open: async (place) => openEmbeddedStore(fileOf(place)),
+};
+
+function fileOf({ stateDir, gateway }: StorePlace): string {
+  if (stateDir !== undefined) return databaseFile(stateDir, gateway);
+  throw new StoreError(
+    "API keys that are made at run time need a place: set GWC_STATE_DIR to a folder, or configure config.store.redis",
+  );
+}
 
 const TABLES = `
 CREATE TABLE IF NOT EXISTS records (
@@ -31,8 +46,8 @@ export function openEmbeddedStore(file: string): Store {
   }
 }
 
-/** Reads take microseconds, so nothing is cached, and changes by other processes are seen at once. */
 class EmbeddedStore implements Store {
+  readonly isLocal = true;
   readonly isWatching = false;
   readonly #database: DatabaseSync;
   readonly #read: StatementSync;
@@ -58,7 +73,7 @@ class EmbeddedStore implements Store {
     this.#delete = database.prepare("DELETE FROM records WHERE space = ? AND id = ?");
     this.#deleteExpired = database.prepare("DELETE FROM records WHERE expires <= ?");
     this.#readCount = database.prepare(
-      "SELECT used FROM counters WHERE id = ? AND period = ? AND start = ?",
+      "SELECT used FROM counters WHERE id = ? AND period = ? AND start >= ?",
     );
     this.#writeCount = database.prepare("INSERT OR REPLACE INTO counters VALUES (?, ?, ?, ?)");
   }

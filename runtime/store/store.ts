@@ -3,6 +3,8 @@
  * it (`redis-store.ts`). Methods reject with a StoreError if the store does not respond.
  */
 export interface Store {
+  /** Whether reads take microseconds, so that nothing needs to be cached. */
+  readonly isLocal: boolean;
   /** Whether changes by other processes are reported as they happen; otherwise values have to be read again. */
   readonly isWatching: boolean;
   /** Returns the value of a record; `undefined` if it does not exist or has expired. */

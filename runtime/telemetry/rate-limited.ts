@@ -4,7 +4,7 @@ import { rateLimited } from "../metrics/table/limits.ts";
 /** Counts and logs a request that a limit refuses. `limit`: its place in the configuration, or its subject. */
 export function noteRateLimited(
   { record, gateway }: Exchange,
-  policy: "localRateLimit" | "remoteRateLimit",
+  policy: "apiKey" | "localRateLimit" | "remoteRateLimit",
   limit: string,
 ): void {
   logFields(record).set("limit", limit);

@@ -26,6 +26,7 @@ import {
   divisionOfRequests,
   tlsValue,
 } from "./port-tls.ts";
+import { storeValue } from "./store.ts";
 import { TRACING_PATH } from "./tracing.ts";
 
 /** Writes the gateway that `main.ts` exports: its ports and its settings. */
@@ -52,6 +53,7 @@ export function gatewayValue(program: Program, names: MainNames, trace: Trace): 
     drain: { min: milliseconds(process.drain.min), max: milliseconds(process.drain.max) },
     workerThreads: process.workers && threadsValue(process.workers),
     ...(process.workers && heldState(binds)),
+    store: storeValue(program),
     maxBufferedBytes: process.maxBufferedBytes && bytes(process.maxBufferedBytes),
   };
 }

@@ -4,7 +4,7 @@ import type { Code, Expression, Printable } from "../code/hole.ts";
 import { imported } from "../code/names.ts";
 import { call, listExpression } from "../code/syntax.ts";
 import { locationCode } from "./parts/credential-location.ts";
-import { identitySteps } from "./parts/identity.ts";
+import { awaitedIdentitySteps, identitySteps } from "./parts/identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/api-key";
@@ -15,7 +15,7 @@ export const apiKeyTemplate: PolicyTemplate<"apiKey"> = {
   identity: "apiKey",
   detail: ({ mode }) => mode,
   code: ({ settings, origin }, scope) => {
-    const { mode, keys } = settings;
+    const { mode, keys, isStored } = settings;
     const location = locationCode(settings.location, "findApiKey", scope);
     const value = { location: location.value, keys: keys.map(keyCode) };
     return {
@@ -26,7 +26,9 @@ export const apiKeyTemplate: PolicyTemplate<"apiKey"> = {
           const apiKeys = ${imported(MODULE, "openApiKeys")}(${literal(value)});
         `,
       ],
-      ...identitySteps("apiKey", mode, CHECKS, code`apiKeys`),
+      ...(isStored
+        ? awaitedIdentitySteps("apiKey", mode, STORED_CHECKS, code`apiKeys`)
+        : identitySteps("apiKey", mode, CHECKS, code`apiKeys`)),
       readsRequestBody: location.readsRequestBody,
     };
   },
@@ -36,6 +38,15 @@ const CHECKS = {
   strict: imported(MODULE, "requireApiKey"),
   optional: imported(MODULE, "acceptApiKey"),
   permissive: imported(MODULE, "observeApiKey"),
+};
+
+const STORED = "gwc/runtime/policies/stored-api-key";
+
+/** Checks that also find keys in the store. */
+const STORED_CHECKS = {
+  strict: imported(STORED, "requireStoredApiKey"),
+  optional: imported(STORED, "acceptStoredApiKey"),
+  permissive: imported(STORED, "observeStoredApiKey"),
 };
 
 function keyCode(source: PolicySettings["apiKey"]["keys"][number]): Code {

@@ -22,6 +22,7 @@ const packages = {
   promtool: "prometheus",
   ps: "procps",
   python3: "python3",
+  "redis-server": "redis-server",
   slowhttptest: "slowhttptest",
   sslscan: "sslscan",
   "systemd-analyze": "systemd",

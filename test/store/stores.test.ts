@@ -1,18 +1,33 @@
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { Metrics } from "../../runtime/metrics/metrics.ts";
 import { databaseFile } from "../../runtime/store/embedded-database.ts";
 import { openEmbeddedStore } from "../../runtime/store/embedded-store.ts";
+import { RedisStore } from "../../runtime/store/redis-store.ts";
 import type { Store } from "../../runtime/store/store.ts";
+import { RedisServer } from "../harness/redis.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 const opened: Store[] = [];
+
+function redisStore(url: string): RedisStore {
+  return new RedisStore({ url, prefix: "shop:" }, { warn: () => {}, metrics: new Metrics() });
+}
 
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((store) => store.close()));
 });
 
 /** Returns a function that opens the same store again, as another process would. */
-const kinds: Readonly<Record<string, () => Promise<() => Store>>> = {
+const kinds: Readonly<Record<string, () => Promise<() => Store | Promise<Store>>>> = {
+  Redis: async () => {
+    const { url } = await RedisServer.start();
+    return async () => {
+      const store = redisStore(url);
+      await store.connect(60_000);
+      return store;
+    };
+  },
   embedded: async () => {
     const file = databaseFile(temporaryFolder(), "shop");
     return () => openEmbeddedStore(file);
@@ -22,7 +37,7 @@ const kinds: Readonly<Record<string, () => Promise<() => Store>>> = {
 describe.each(Object.entries(kinds))("the %s store", (_, prepare) => {
   async function stores(count: number): Promise<readonly Store[]> {
     const open = await prepare();
-    const made = Array.from({ length: count }, open);
+    const made = await Promise.all(Array.from({ length: count }, open));
     opened.push(...made);
     return made;
   }

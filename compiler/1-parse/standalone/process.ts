@@ -17,6 +17,7 @@ import {
 } from "../../schema/schema.ts";
 import { logFieldsSchema } from "./frontend.ts";
 import { modelCatalogSchema } from "./model-catalog.ts";
+import { storeSchema } from "./store.ts";
 import { processTracingSchema } from "./tracing.ts";
 
 const PORT_ALONE =
@@ -133,6 +134,7 @@ export const processSchema = object(
       Number.MAX_SAFE_INTEGER,
     ),
     modelCatalog: modelCatalogSchema(),
+    store: storeSchema(),
     connectionMinTerminationDeadline: duration("How long listeners stay open after SIGTERM.", {
       default: "0s",
     }),

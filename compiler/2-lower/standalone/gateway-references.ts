@@ -82,7 +82,8 @@ export class GatewayReferences {
       const found = listeners.filter(({ key }) => own.includes(key));
       const fitting = found.filter((each) => formOf(each) === form);
       const [first] = found;
-      if (fitting.length === 0 && first !== undefined) {
+      // The protocol of a gateway with mistakes may be one of them.
+      if (fitting.length === 0 && first !== undefined && first.isPartial !== true) {
         const params = { reference, protocol: first.protocol, form };
         diagnostics.report("wrong-gateway", place, params);
       }

@@ -8,6 +8,7 @@ import { readAccessLogs, readLogLevels } from "./access-log.ts";
 import { frontendSections, readFrontend } from "./frontend.ts";
 import { readProcess, reportAdminAddress, settleThreads } from "./process.ts";
 import { lowerServed } from "./served.ts";
+import { readStore } from "./store.ts";
 import { readTracings } from "./tracing.ts";
 
 /**
@@ -40,6 +41,7 @@ export function lowerStandalone(
     logLevels: readLogLevels(file.config?.logging, childOf(origin, "config", "logging")),
     backends,
     listeners,
+    store: readStore(file.config?.store, childOf(origin, "config", "store")),
     ...readModelCatalog(file.config?.modelCatalog, childOf(origin, "config", "modelCatalog")),
     origin,
   };

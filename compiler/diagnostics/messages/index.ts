@@ -12,6 +12,7 @@ import { policyMessages } from "./policies.ts";
 import { referenceMessages } from "./references.ts";
 import { routingMessages } from "./routing.ts";
 import { shapeMessages } from "./shape.ts";
+import { storeMessages } from "./store.ts";
 import { testMessages } from "./tests.ts";
 import { tracingMessages } from "./tracing.ts";
 import { yamlMessages } from "./yaml.ts";
@@ -24,6 +25,7 @@ export const messages = {
   ...routingMessages,
   ...policyMessages,
   ...limitMessages,
+  ...storeMessages,
   ...connectionMessages,
   ...logMessages,
   ...tracingMessages,

@@ -1,6 +1,7 @@
 import { startupNeeds } from "../../4-emit/startup-needs.ts";
 import type { Program } from "../../ir/program.ts";
 import type { LiteralSecret } from "../../model/literal-secrets.ts";
+import { shownText } from "../../model/texts.ts";
 import { changedSettings } from "./changed-settings.ts";
 import { type Difference, plainDifference } from "./difference.ts";
 
@@ -47,6 +48,23 @@ export function credentialDifferences(
   });
 }
 
+/** Reports that the API keys made at run time are those of another store. */
+export function storeDifferences(before: Program, after: Program): readonly Difference[] {
+  const [was, is] = [storeText(before), storeText(after)];
+  if (was === is || before.store === undefined || after.store === undefined) return [];
+  const text = `stored keys are those of ${is} instead of ${was}`;
+  return [plainDifference("changes", "the gateway", text)];
+}
+
+function storeText({ store }: Program): string {
+  if (store?.kind !== "redis") return "the state directory";
+  const { url, prefix, isCluster, sentinelName } = store;
+  const place = typeof url === "string" || url.kind === "env" ? shownText(url) : url.file;
+  const kind = isCluster ? ", a cluster" : "";
+  const primary = sentinelName === undefined ? "" : `, primary ${sentinelName}`;
+  return `${place} (prefix ${prefix}${kind}${primary})`;
+}
+
 /** Compares the settings of the process: admin addresses, limits, logs and traces. */
 export function processDifferences(before: Program, after: Program): readonly Difference[] {
   // Rules for connections are compared for each port.
@@ -56,6 +74,7 @@ export function processDifferences(before: Program, after: Program): readonly Di
     binds: ___,
     tcp: ____,
     connectionRules: _____,
+    store: ______,
     ...rest
   }: Program) => rest;
   return changedSettings(whole(before), whole(after)).map(({ direction, text }) =>

@@ -11,7 +11,7 @@ import { changedSettings } from "./changed-settings.ts";
 import { byRisk, type Difference, type ProgramDiff, plainDifference } from "./difference.ts";
 import { isDivided, tlsOf } from "./divided-tls.ts";
 import type { OpenQuestions } from "./open-questions.ts";
-import { needDifferences, processDifferences } from "./process-differences.ts";
+import { needDifferences, processDifferences, storeDifferences } from "./process-differences.ts";
 import { proxyChanges } from "./proxy-changes.ts";
 import { routeKey } from "./route-key.ts";
 import { shortList } from "./short-list.ts";
@@ -36,6 +36,7 @@ export function programDiff(
     ...tcpDifferences(before.tcp, after.tcp, served, open),
     ...needDifferences(before, after),
     ...processDifferences(before, after),
+    ...storeDifferences(before, after),
   ];
   return {
     differences: byRisk(grouped(differences)),

@@ -5,8 +5,10 @@ import { readCredential } from "../trial-credential.ts";
 
 export {
   acceptApiKey,
+  consumeKey,
   observeApiKey,
   plaintextKey,
+  refuseApiKey,
   requireApiKey,
   sha256Key,
 } from "../../policies/api-key.ts";

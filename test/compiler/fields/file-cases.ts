@@ -239,6 +239,12 @@ export const seeds: readonly unknown[] = [
     { provider: "vertex", params: { vertexProject: "a" } },
     { provider: "bedrock", params: { awsRegion: "eu-west-1" } },
   ].map((model) => ({ llm: { models: [{ name: "m", ...model }] } })),
+  gateway(
+    {
+      routes: [{ policies: { apiKey: { store: true }, directResponse: { status: 200 } } }],
+    },
+    { config: { store: { redis: { url: "redis://a.test" } } } },
+  ),
   {
     config: {
       modelCatalog: [
@@ -682,6 +688,8 @@ export const known: KnownValues = {
   "provider.custom": [custom, { formats: [{ type: "messages" }] }],
   "formats.[].type": ["completions", "messages"],
   baseUrl: ["http://127.0.0.1:9000/v1", "http://127.0.0.1:9002/v1"],
+  "config.store": [{ redis: { url: "redis://a.test" } }],
+  "redis.url": ["redis://a.test", "redis://b.test"],
   "config.modelCatalog": [[catalog(1)], [catalog(2)]],
   "modelCatalog.[].file": ["a.prices.json", "b.prices.json"],
   "modelCatalog.[].inline": [catalog(1).inline, catalog(2).inline],

@@ -206,6 +206,14 @@ export const seeds: readonly object[] = [
   { Gateway: gateway, HTTPRoute: route, GatewayPolicy: policyOf("HTTPRoute", "one") },
   { Gateway: gateway, HTTPRoute: route, GatewayPolicy: policyOf("Gateway") },
   {
+    ...{ Gateway: hasParameters, HTTPRoute: route },
+    GatewayParameters: { store: { redis: { secretRef: { name: "a" } } } },
+    GatewayPolicy: {
+      ...policyOf("HTTPRoute"),
+      traffic: { apiKeyAuthentication: { store: true } },
+    },
+  },
+  {
     Gateway: { ...gateway, listeners: [https] },
     HTTPRoute: route,
     GatewayPolicy: policyOf("Gateway"),
@@ -339,6 +347,7 @@ const keys = Object.fromEntries(
     "accessKey",
     "secretKey",
     "clientSecret",
+    "url",
     "tenantId",
     "clientId",
     "credentials.json",

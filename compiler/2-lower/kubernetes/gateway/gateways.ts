@@ -60,6 +60,7 @@ import {
   reportOverridden,
   unservedRawParts,
 } from "./raw-config.ts";
+import { gatewayStore } from "./store.ts";
 
 /** A Gateway of manifests in the vocabulary of standalone files. */
 export interface KubernetesGateway {
@@ -229,6 +230,7 @@ function gatewayResource(
   // As with routes, the policies of these servers determine which Secrets the Gateway mounts.
   const accessLogs = [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)];
   const tracing = gatewayTracing(manifest, parameters, context);
+  const store = gatewayStore(manifest, parameters, context);
   const id = `${manifest.namespace}/${manifest.name}`;
   const mounts = {
     secrets: context.secrets.get(id) ?? new Set<string>(),
@@ -248,6 +250,7 @@ function gatewayResource(
     accessLogs,
     tracing,
     logLevels: logLevels(parameters),
+    store,
     mesh: gatewayMesh(parameters, context),
     deployment: deploymentOf(
       manifest,

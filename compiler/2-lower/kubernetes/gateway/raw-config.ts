@@ -75,6 +75,7 @@ export function reportOverridden(
   const typed: readonly (readonly [isThere: boolean, by: string, raw: readonly ConfigPath[]])[] = [
     [has(({ logging }) => logging?.format), "logging.format", [["config", "logging", "format"]]],
     [has(({ logging }) => logging?.level), "logging.level", [["config", "logging", "level"]]],
+    [has(({ store }) => store), "store", [["config", "store"]]],
     [
       has(({ shutdown }) => shutdown),
       "shutdown",

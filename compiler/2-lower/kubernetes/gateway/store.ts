@@ -1,0 +1,35 @@
+import { childOf } from "../../../diagnostics/diagnostic.ts";
+import type { RedisResource } from "../../../ir/store.ts";
+import type { ManifestOf } from "../../../manifests/manifests.ts";
+import { readStore, redisNode } from "../../standalone/store.ts";
+import { secretFiles } from "../inventory/secrets.ts";
+import type { PolicyContext } from "../policies/policy-context.ts";
+import type { ParametersSpec } from "./parameters.ts";
+import { lastOf } from "./process.ts";
+
+/** Entry of a Secret with the URL of Redis. */
+const URL_ENTRY = "url";
+
+/** Returns the store of a Gateway: from its own parameters, then its class's, whose raw configuration has it as well. */
+export function gatewayStore(
+  manifest: ManifestOf<"Gateway">,
+  parameters: readonly ParametersSpec[],
+  context: PolicyContext,
+): RedisResource | undefined {
+  return lastOf(parameters, ({ store, rawConfig, origin }) => {
+    if (store === undefined) {
+      const at = childOf(origin, "spec", "rawConfig", "config", "store");
+      return readStore(rawConfig?.config?.store, at);
+    }
+    const at = childOf(origin, "spec", "store", "redis");
+    const [file = ""] = secretFiles(
+      {
+        name: store.redis.secretRef.name,
+        ...{ keys: [URL_ENTRY], content: "word", from: manifest, gateway: manifest },
+        origin: childOf(at, "secretRef"),
+      },
+      context,
+    );
+    return redisNode(store.redis, { kind: "secret", file }, at);
+  });
+}

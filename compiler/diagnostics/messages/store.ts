@@ -1,0 +1,46 @@
+import { message } from "./message.ts";
+
+/** Diagnostics about the store of state that outlives a process. */
+export const storeMessages = {
+  "idle-store": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "nothing uses this store",
+    hint: () => "remove it, or accept API keys that are made at run time: apiKey: { store: true }",
+    explanation:
+      "A store holds the API keys that `gwc keys create` makes, for all replicas. The client for it is only part of a " +
+      "bundle if a policy uses the store.",
+  }),
+  "store-of-pods": message<Record<never, never>>({
+    severity: "error",
+    text: () =>
+      "keys made at run time would end with each pod: this gateway has no store that pods share",
+    hint: () =>
+      "add a Redis or Valkey server to the GatewayParameters: store: { redis: { secretRef: { name: redis } } }",
+    explanation:
+      "Without `store`, keys are in a file of the process. Each pod has its own files, which it loses when it ends, and " +
+      "`gwc keys` cannot reach them.",
+  }),
+  "cluster-with-sentinel": message<Record<never, never>>({
+    severity: "error",
+    text: () => '"sentinel" cannot be used with "cluster: true"',
+    hint: () => "remove one of them: a Redis Cluster replaces failed primaries itself",
+    explanation:
+      "Sentinels watch the primary of a single database. The nodes of a Redis Cluster watch each other, and clients " +
+      "ask any node which one is responsible for a key.",
+  }),
+  "cluster-database": message<Record<never, never>>({
+    severity: "error",
+    text: () => "a Redis Cluster has only the database 0",
+    hint: () => "remove the path of the URL, and use another prefix to keep gateways apart",
+    explanation: "Numbered databases exist on single servers only.",
+  }),
+  "bad-store-url": message<Record<never, never>>({
+    severity: "error",
+    text: () => "this is not the URL of a Redis or Valkey server",
+    hint: () =>
+      'write url: "${REDIS_URL}", with redis://HOST:PORT or rediss://HOST:PORT in that variable',
+    explanation:
+      "The URL has the form `redis://USER:PASSWORD@HOST:PORT/DATABASE`; user, password, port and database are optional. " +
+      "`rediss://` connects with TLS. Unix sockets are not supported.",
+  }),
+};

@@ -1,0 +1,391 @@
+import { readFileSync } from "node:fs";
+import { Cluster, Redis, type RedisOptions } from "iovalkey";
+import { storeErrors, storeUp } from "../metrics/table/store.ts";
+import { addScript, type RedisScript, replaceScript } from "./redis-scripts.ts";
+import {
+  type CounterUse,
+  type CountResult,
+  type RecordChange,
+  type Space,
+  type Store,
+  StoreError,
+} from "./store.ts";
+import type { StorePlace, StoreSource } from "./store-source.ts";
+
+/** Address of Redis or Valkey, and the names of the gateway's keys in it. */
+export interface RedisConfig {
+  /** `redis://` or, for TLS, `rediss://`, with user and password; or the file that contains it. */
+  readonly url: string | { readonly file: string };
+  /** Prefix of all keys and channels. It has no "{", so that no prefix with its keys is the beginning of another's keys. */
+  readonly prefix: string;
+  /** Whether the server is a node of a Redis Cluster. */
+  readonly isCluster?: boolean;
+  /** Name of the primary, if the server is a Sentinel; absent if it is the database. */
+  readonly sentinelName?: string;
+}
+
+/**
+ * Names the store of a gateway in Redis or Valkey. Throws a StoreError, without the URL in it, if that is not a URL of Redis.
+ *
+ * @example
+ * const store = redisStore({ url: env("REDIS_URL"), prefix: "shop:" });
+ */
+export function redisStore(settings: RedisConfig): StoreSource {
+  return {
+    identity: JSON.stringify(settings),
+    check: () => void urlOf(settings),
+    open: async ({ warn, metrics }) => {
+      const store = new RedisStore({ ...settings, url: urlOf(settings) }, { warn, metrics });
+      await store.connect(START_PATIENCE);
+      return store;
+    },
+  };
+}
+
+/** Returns the URL. Throws a StoreError, without it, if it is not a URL of Redis. */
+function urlOf({ url: given }: RedisConfig): string {
+  const url = (typeof given === "string" ? given : readUrl(given.file)).trim();
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const isRedis = /^rediss?:$/.test(parsed?.protocol ?? "") && parsed?.hostname !== "";
+  if (!isRedis || !/^\/?\d*$/.test(parsed?.pathname ?? ""))
+    throw new StoreError(
+      "the URL of config.store.redis is not redis://HOST:PORT or rediss://HOST:PORT, with USER:PASSWORD@ and /DATABASE as needed",
+    );
+  return url;
+}
+
+function readUrl(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new StoreError(`the URL of the store cannot be read: ${reasonOf(error)}`);
+  }
+}
+
+/** Milliseconds that a start waits for the store. Without a response, the gateway serves what needs no store. */
+const START_PATIENCE = 3000;
+
+/** Milliseconds that a command may take before the store counts as away. */
+const COMMAND_TIMEOUT = 2000;
+const CONNECT_TIMEOUT = 5000;
+/** Milliseconds between questions whether the store is back. */
+const PROBE_INTERVAL = 500;
+/** Maximum milliseconds between attempts to connect. */
+const MAX_RETRY_DELAY = 2000;
+
+type Client = Redis | Cluster;
+
+/** Settings with the URL itself. */
+type ReadConfig = RedisConfig & { readonly url: string };
+
+/**
+ * A store in Redis or Valkey. If it does not respond, calls fail at once until it does, so that requests do not wait for a
+ * timeout each. Nothing is queued or sent again: a command that was sent twice would count twice.
+ */
+export class RedisStore implements Store {
+  readonly isLocal = false;
+  readonly #prefix: string;
+  readonly #client: Client;
+  readonly #subscriber: Client;
+  readonly #reports: Pick<StorePlace, "warn" | "metrics">;
+  readonly #listeners = new Map<string, Set<(id: string | undefined) => void>>();
+  readonly #withdrawMetric: () => void;
+  /** Why the store is away; `undefined` if it responds. */
+  #problem: string | undefined = "not connected yet";
+  /** Whether the present problem was logged. */
+  #isLogged = false;
+  #isSubscribed = false;
+  #isClosed = false;
+  #probe: NodeJS.Timeout | undefined;
+  /** Why the last connection failed. */
+  #lastError = "the connection was closed";
+
+  constructor(settings: ReadConfig, reports: Pick<StorePlace, "warn" | "metrics">) {
+    this.#prefix = settings.prefix;
+    this.#reports = reports;
+    this.#client = openClient(settings);
+    this.#subscriber = openClient(settings);
+    this.#withdrawMetric = reports.metrics.read(storeUp, () => [
+      [[], this.#problem === undefined ? 1 : 0],
+    ]);
+    for (const client of [this.#client, this.#subscriber])
+      client.on("error", (error: Error) => {
+        this.#lastError = reasonOf(error);
+      });
+    this.#client.on("ready", () => void this.#ask());
+    this.#client.on("close", () => this.#away(this.#lastError));
+    this.#subscriber.on("ready", () => void this.#subscribe());
+    this.#subscriber.on("close", () => this.#missChanges());
+  }
+
+  /** Connects. Resolves when the store responds, or after this many milliseconds; it then connects in the background. */
+  async connect(patience: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, patience);
+    // Failures are reported by the events; both clients keep trying.
+    const attempts = [this.#client, this.#subscriber].map((client) => client.connect());
+    void Promise.allSettled(attempts).then(async () => {
+      await this.#ask();
+      resolve();
+    });
+    await promise;
+    clearTimeout(timer);
+    if (this.#problem !== undefined) this.#away(this.#lastError);
+  }
+
+  get isWatching(): boolean {
+    return this.#isSubscribed && this.#problem === undefined;
+  }
+
+  async read(space: Space, id: string): Promise<string | undefined> {
+    const value = await this.#send(() => this.#client.get(this.#key(space, id)));
+    return value ?? undefined;
+  }
+
+  async list(space: Space): Promise<ReadonlyMap<string, string>> {
+    const ids = (await this.#send(() => this.#client.smembers(this.#ids(space)))).sort();
+    const found = new Map<string, string>();
+    for (let from = 0; from < ids.length; from += BATCH) {
+      const some = ids.slice(from, from + BATCH);
+      const keys = some.map((id) => this.#key(space, id));
+      const values = await this.#send(() => this.#client.mget(...keys));
+      const expired: string[] = [];
+      for (const [index, id] of some.entries()) {
+        const value = values[index];
+        if (typeof value === "string") found.set(id, value);
+        else expired.push(id);
+      }
+      // A record that is created now would be lost from the list: the ids of expired ones go with the next change.
+      if (expired.length > 0) await this.#forget(space, expired);
+    }
+    return found;
+  }
+
+  async replace(space: Space, id: string, { was, value, expires }: RecordChange): Promise<boolean> {
+    const result = await this.#run(
+      replaceScript,
+      [this.#key(space, id), this.#ids(space)],
+      [
+        id,
+        ...(was === undefined ? ["0", ""] : ["1", was]),
+        ...(value === undefined ? ["0", ""] : ["1", value]),
+        expires === undefined ? "" : String(Math.ceil(expires)),
+        this.#channel(space),
+      ],
+    );
+    return result === 1;
+  }
+
+  async add(counts: readonly CounterUse[]): Promise<CountResult> {
+    const result = await this.#run(
+      addScript,
+      counts.map(({ id, period }) => this.#counter(id, period)),
+      counts.flatMap(({ period, amount, limit }) => [
+        period,
+        String(amount),
+        limit === undefined ? "" : String(limit),
+      ]),
+    );
+    const [granted, ...rest] = Array.isArray(result) ? result.map(Number) : [];
+    if (granted === 1) return { isGranted: true, used: rest };
+    const [refused = 0, resetsIn = 0] = rest;
+    return { isGranted: false, refused, resetsIn };
+  }
+
+  onChange(space: Space, listener: (id: string | undefined) => void): () => void {
+    const channel = this.#channel(space);
+    const listeners = this.#listeners.get(channel) ?? new Set();
+    this.#listeners.set(channel, listeners);
+    listeners.add(listener);
+    if (this.#subscriber.status === "ready") void this.#subscribe();
+    return () => {
+      listeners.delete(listener);
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#probe);
+    this.#withdrawMetric();
+    this.#client.disconnect();
+    this.#subscriber.disconnect();
+  }
+
+  async #forget(space: Space, ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      // Only if it has no value: the change is refused if it has one now.
+      await this.replace(space, id, { was: undefined, value: undefined });
+    }
+  }
+
+  async #run(
+    { text, sha }: RedisScript,
+    keys: readonly string[],
+    values: readonly string[],
+  ): Promise<unknown> {
+    return this.#send(async () => {
+      try {
+        return await this.#client.evalsha(sha, keys.length, ...keys, ...values);
+      } catch (error) {
+        if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
+        return this.#client.eval(text, keys.length, ...keys, ...values);
+      }
+    });
+  }
+
+  async #send<Result>(command: () => Promise<Result>): Promise<Result> {
+    if (this.#problem !== undefined) throw new StoreError(this.#problem);
+    try {
+      return await command();
+    } catch (error) {
+      const reason = reasonOf(error);
+      this.#reports.metrics.counter(storeErrors).value += 1;
+      // Redis refused this command alone (memory full, no permission); it responds to others.
+      if (!isReply(error) || IS_UNUSABLE.test(reason)) this.#away(reason);
+      throw new StoreError(reason);
+    }
+  }
+
+  #away(problem: string): void {
+    if (this.#isClosed) return;
+    this.#problem = problem;
+    if (!this.#isLogged) {
+      this.#isLogged = true;
+      this.#reports.warn(`the store does not respond: ${problem}`);
+    }
+    this.#probe ??= setTimeout(() => {
+      this.#probe = undefined;
+      void this.#ask();
+    }, PROBE_INTERVAL).unref();
+  }
+
+  /** Asks whether the store responds. */
+  async #ask(): Promise<void> {
+    if (this.#isClosed) return;
+    try {
+      await this.#client.ping();
+    } catch (error) {
+      if (this.#client.status === "ready") this.#lastError = reasonOf(error);
+      this.#away(this.#lastError);
+      return;
+    }
+    if (this.#isLogged) this.#reports.warn("the store responds again");
+    this.#isLogged = false;
+    this.#problem = undefined;
+  }
+
+  async #subscribe(): Promise<void> {
+    const channels = Array.from(this.#listeners.keys());
+    if (channels.length === 0) return;
+    try {
+      await this.#subscriber.subscribe(...channels);
+      this.#subscriber.removeAllListeners("message");
+      this.#subscriber.on("message", (channel: string, id: string) => this.#notify(channel, id));
+      // Changes before the subscription were missed.
+      for (const channel of channels) this.#notify(channel, undefined);
+      this.#isSubscribed = true;
+    } catch (error) {
+      this.#missChanges();
+      // Without the permission (ACL: channels), values are read again instead.
+      if (isReply(error))
+        this.#reports.warn(
+          `the store does not report changes, so they are asked for: ${reasonOf(error)}`,
+        );
+    }
+  }
+
+  #missChanges(): void {
+    this.#isSubscribed = false;
+    for (const channel of this.#listeners.keys()) this.#notify(channel, undefined);
+  }
+
+  #notify(channel: string, id: string | undefined): void {
+    for (const listener of this.#listeners.get(channel) ?? []) listener(id);
+  }
+
+  /** All keys of a space, or of the counters of one request, are on one node of a cluster: it hashes what is in braces. */
+  #key(space: Space, id: string): string {
+    return `${this.#prefix}{${space}}:${id}`;
+  }
+
+  #ids(space: Space): string {
+    return `${this.#prefix}{${space}}`;
+  }
+
+  #channel(space: Space): string {
+    return `${this.#prefix}{${space}}!`;
+  }
+
+  #counter(id: string, period: string): string {
+    const [owner = "", ...rest] = id.split(":");
+    return `${this.#prefix}{count:${owner}}:${rest.join(":")}:${period}`;
+  }
+}
+
+/** Errors of a server that serves nobody, or not with this password. */
+const IS_UNUSABLE = /^(?:NOAUTH|WRONGPASS|LOADING|MASTERDOWN|CLUSTERDOWN|READONLY)\b/;
+
+/** Records that one command reads. */
+const BATCH = 1000;
+
+function openClient({ url, isCluster, sentinelName }: ReadConfig): Client {
+  const { hostname, port, username, password, protocol, pathname } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const credentials = {
+    ...(username !== "" && { username: decodeURIComponent(username) }),
+    ...(password !== "" && { password: decodeURIComponent(password) }),
+  };
+  const tls = protocol === "rediss:" ? { tls: {} } : {};
+  const common: RedisOptions = {
+    ...credentials,
+    ...tls,
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    autoResubscribe: false,
+    commandTimeout: COMMAND_TIMEOUT,
+    connectTimeout: CONNECT_TIMEOUT,
+    keepAlive: 10_000,
+    connectionName: "gwc",
+    // After a failover, the old primary refuses to write.
+    reconnectOnError: (error) => error.message.startsWith("READONLY"),
+    retryStrategy: retryDelay,
+  };
+  const server = { host, port: port === "" ? 6379 : Number(port) };
+  if (isCluster === true)
+    return new Cluster([server], {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      redisOptions: common,
+      clusterRetryStrategy: retryDelay,
+    });
+  const db = Number(pathname.slice(1) || 0);
+  if (sentinelName === undefined) return new Redis({ ...common, ...server, db });
+  const sentinels = [{ host, port: port === "" ? 26379 : Number(port) }];
+  return new Redis({
+    ...common,
+    db,
+    sentinels,
+    name: sentinelName,
+    sentinelRetryStrategy: retryDelay,
+    ...(protocol === "rediss:" && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+  });
+}
+
+/** Returns the milliseconds until the next attempt. Replicas must not connect all at once when the store is back. */
+function retryDelay(attempts: number): number {
+  const delay = Math.min(MAX_RETRY_DELAY, 50 * 2 ** Math.min(attempts, 10));
+  return Math.round(delay * (0.5 + Math.random() / 2));
+}
+
+/** Returns whether Redis itself responded with an error. */
+function isReply(error: unknown): boolean {
+  return error instanceof Error && error.name === "ReplyError";
+}
+
+/** Returns the reason without command and arguments, which the client attaches to errors as properties. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : "unknown error";
+  return text.split("\n")[0]?.slice(0, 200) ?? text;
+}

@@ -1,0 +1,52 @@
+import { freePort } from "./free-port.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+import { TestProcess } from "./test-process.ts";
+import { program } from "./tool.ts";
+
+/** Settings of a Redis server. */
+export interface RedisOptions {
+  readonly password?: string;
+  /** Further options of its command line. */
+  readonly options?: readonly string[];
+}
+
+/** A Redis server that writes each change to disk, so that it can be killed and started again on the same port. */
+export class RedisServer {
+  readonly port: number;
+  readonly #folder = temporaryFolder();
+  readonly #options: RedisOptions;
+  #process: TestProcess | undefined;
+
+  private constructor(port: number, options: RedisOptions) {
+    this.port = port;
+    this.#options = options;
+  }
+
+  static async start(options: RedisOptions = {}): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), options);
+    await server.start();
+    return server;
+  }
+
+  /** URL with the password. */
+  get url(): string {
+    const { password } = this.#options;
+    return `redis://${password === undefined ? "" : `:${password}@`}127.0.0.1:${this.port}`;
+  }
+
+  async start(): Promise<void> {
+    const { password, options = [] } = this.#options;
+    this.#process = new TestProcess(program("redis-server"), [
+      ...["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder],
+      ...["--save", "", "--appendonly", "yes", "--appendfsync", "always"],
+      ...(password === undefined ? [] : ["--requirepass", password]),
+      ...options,
+    ]);
+    await this.#process.seen(/Ready to accept connections/);
+  }
+
+  /** Ends it at once, as `kill -9` does. */
+  async kill(): Promise<void> {
+    await this.#process?.stop("SIGKILL");
+  }
+}
