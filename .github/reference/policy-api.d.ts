@@ -97,6 +97,12 @@ export interface PolicyStreams {
     readonly writable: WritableStream<Uint8Array>;
     readonly readable: ReadableStream<Uint8Array>;
 }
+export interface PolicyConnection {
+    readonly clientAddress: string;
+    readonly clientPort: number;
+    readonly serverName: string | null;
+    refuse(message: string): PolicyRefusal;
+}
 export interface PolicyResponse {
     status: number;
     readonly headers: PolicyHeaders;
@@ -116,6 +122,7 @@ export interface PolicyDefinition<Options extends PolicyOptions, Provides extend
     completion?(completion: PolicyTexts, options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<readonly string[] | PolicyRefusal | Nothing>;
     responseBody?(body: Uint8Array, options: OptionValues<NoInfer<Options>>, response: PolicyResponse): Eventually<Uint8Array | string | PolicyRefusal | Nothing>;
     responseStream?(response: PolicyResponse, options: OptionValues<NoInfer<Options>>): PolicyStreams | PolicyRefusal | Nothing;
+    connect?(connection: PolicyConnection, options: OptionValues<NoInfer<Options>>): Eventually<PolicyRefusal | Nothing>;
 }
 export declare function definePolicy<const Options extends PolicyOptions = Readonly<Record<never, never>>, const Provides extends ProvidedTypes = Readonly<Record<never, never>>>(policy: PolicyDefinition<Options, Provides>): PolicyDefinition<Options, Provides>;
 export {};

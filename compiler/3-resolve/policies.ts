@@ -14,7 +14,10 @@ import type { NamedServer, ResolveContext } from "../policies/policy.ts";
 import type { ListenerContext } from "./listeners.ts";
 
 /** Place of policies. */
-export type PolicyPlace = Pick<ResolveContext, "phase" | "route" | "isOnBackend" | "isOfShare">;
+export type PolicyPlace = Pick<
+  ResolveContext,
+  "phase" | "route" | "isOnBackend" | "isOfShare" | "isOfConnections"
+>;
 
 /** A place without a known route, in which a policy is only checked by itself. */
 export const withoutRoute: PolicyPlace = {

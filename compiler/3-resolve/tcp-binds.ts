@@ -197,7 +197,7 @@ function resolvePolicies(
   context: RouteContext,
 ): readonly PolicyUse[] {
   return policies.flatMap((policy) => {
-    const use = resolvePolicy(policy, withoutRoute, context);
+    const use = resolvePolicy(policy, { ...withoutRoute, isOfConnections: true }, context);
     if (use !== undefined) checkConnection(use, context);
     return use ?? [];
   });

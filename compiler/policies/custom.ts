@@ -94,7 +94,7 @@ export const customPolicies: Policy<"custom", CustomConfig, CustomNode, Infer<ty
     "runs policies written in TypeScript and compiled into the gateway; later expressions read what they provide as `custom`",
   scope: ["listener", "route"],
   traits: {
-    actsOn: ["requests"],
+    actsOn: ["requests", "streams"],
     variable: "custom",
     changesRequest: () => "anything",
     textHooks: ({ entries }) => {
@@ -186,24 +186,29 @@ const TEXT_HOOKS = ["prompt", "completion"] as const;
 const BODY_HOOKS = ["requestBody", "responseBody", "responseStream"] as const;
 
 /** Hooks that can refuse a request before a backend gets it. */
-const DECIDING_HOOKS = ["request", "requestBody", "toolCall", "prompt"] as const;
+const DECIDING_HOOKS = ["request", "requestBody", "toolCall", "prompt", "connect"] as const;
 
-/** Reports hooks about messages that the route does not have; their results would be dropped. */
+/** Reports hooks about traffic that the route does not have. */
 function hasMessages(
   hooks: PolicyDeclaration["hooks"],
   use: string,
   origin: Origin,
-  { route, phase, diagnostics }: ResolveContext,
+  { route, phase, isOfConnections, diagnostics }: ResolveContext,
 ): boolean {
-  const misplaced = [
-    { hooks: TOOL_HOOKS, protocol: "mcp", actsOn: "MCP routes" },
-    { hooks: TEXT_HOOKS, protocol: "llm", actsOn: "routes to models" },
-    { hooks: BODY_HOOKS, protocol: "http", actsOn: "HTTP routes" },
-  ].flatMap(({ hooks: some, protocol, actsOn }) =>
-    phase === "PostRouting" && route.protocol === protocol
-      ? []
-      : some.flatMap((hook) => (hooks[hook] === undefined ? [] : [[hook, actsOn]])),
-  );
+  const misplaced = isOfConnections
+    ? HOOKS.flatMap((hook) =>
+        hook === "connect" || hooks[hook] === undefined ? [] : [[hook, "requests"]],
+      )
+    : [
+        { hooks: TOOL_HOOKS, protocol: "mcp", actsOn: "MCP routes" },
+        { hooks: TEXT_HOOKS, protocol: "llm", actsOn: "routes to models" },
+        { hooks: BODY_HOOKS, protocol: "http", actsOn: "HTTP routes" },
+        { hooks: ["connect"] as const, protocol: "", actsOn: "connections of tcpRoutes" },
+      ].flatMap(({ hooks: some, protocol, actsOn }) =>
+        phase === "PostRouting" && route.protocol === protocol
+          ? []
+          : some.flatMap((hook) => (hooks[hook] === undefined ? [] : [[hook, actsOn]])),
+      );
   for (const [hook, actsOn] of misplaced) {
     const message = `the hook "${hook}" of ${use} acts on ${actsOn} only`;
     diagnostics.report("policy-module", childOf(origin, "use"), { message });

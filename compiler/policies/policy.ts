@@ -273,6 +273,8 @@ export interface ResolveContext extends IdentityContext {
   readonly isOnBackend?: true;
   /** Set if only part of the route's requests go to that backend, and other backends do not have the same policy. */
   readonly isOfShare?: true;
+  /** Set if the policy acts on connections instead of requests. */
+  readonly isOfConnections?: true;
   /** PreRouting on a listener, before the route is chosen; PostRouting on a route. */
   readonly phase: "PreRouting" | "PostRouting";
   /** The route that carries the policy; for a listener's policy, the facts that are true for any of its routes. */

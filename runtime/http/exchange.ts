@@ -58,7 +58,7 @@ export class RequestAttributes {
   /** Models that the caller may use; `undefined` if all. */
   allowedModels: ModelTest | undefined = undefined;
   /** Hooks for the texts of a model call, in order; `undefined` if there are none. */
-  textHooks: readonly TextHook[] | undefined = undefined;
+  declare textHooks: readonly TextHook[] | undefined;
 }
 
 /** The gateway's own tokens in a request (own-tokens.ts), as received. */

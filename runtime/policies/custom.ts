@@ -59,7 +59,8 @@ export async function withinDeadline<Result>(
   try {
     const pending = call();
     noteDuration(exchange, name, hook, began);
-    const result = pending instanceof Promise ? await inTime(pending, deadline, view) : pending;
+    const result =
+      pending instanceof Promise ? await inTime(pending, deadline, () => view.abort()) : pending;
     span?.end();
     return result;
   } catch (error) {
@@ -68,16 +69,16 @@ export async function withinDeadline<Result>(
   }
 }
 
-/** Waits for a promise, at most for so many milliseconds; then aborts what waits for the request's signal. */
-async function inTime<Result>(
+/** Waits for a promise, at most for so many milliseconds; then calls `onTimeout` and rejects with DeadlineExceeded. */
+export async function inTime<Result>(
   pending: Promise<Result>,
   deadline: number,
-  view: RequestView,
+  onTimeout: () => void = () => {},
 ): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     reject(new DeadlineExceeded(`took longer than ${deadline} ms`));
-    view.abort();
+    onTimeout();
   }, deadline);
   try {
     return await Promise.race([pending, promise]);

@@ -167,6 +167,17 @@ export interface PolicyStreams {
   readonly readable: ReadableStream<Uint8Array>;
 }
 
+/** A client's connection of a route that forwards connections, before anything is forwarded. */
+export interface PolicyConnection {
+  /** Address of the client. */
+  readonly clientAddress: string;
+  readonly clientPort: number;
+  /** Server name of the TLS handshake, in lower case; null without TLS or a name. */
+  readonly serverName: string | null;
+  /** Makes a refusal, which aborts the connection. `message` is logged. */
+  refuse(message: string): PolicyRefusal;
+}
+
 /** The head of a response, before any of it is sent. */
 export interface PolicyResponse {
   /** From 200 to 599. */
@@ -334,6 +345,18 @@ export interface PolicyDefinition<Options extends PolicyOptions, Provides extend
     response: PolicyResponse,
     options: OptionValues<NoInfer<Options>>,
   ): PolicyStreams | PolicyRefusal | Nothing;
+  /**
+   * Decides on a connection of `tcpRoutes`, before it is forwarded. Returns nothing, or a refusal.
+   *
+   * @example
+   * connect(connection, { names }) {
+   *   if (!names.includes(connection.serverName ?? "")) return connection.refuse("unknown name");
+   * }
+   */
+  connect?(
+    connection: PolicyConnection,
+    options: OptionValues<NoInfer<Options>>,
+  ): Eventually<PolicyRefusal | Nothing>;
 }
 
 /**

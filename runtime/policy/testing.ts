@@ -1,5 +1,6 @@
 import type {
   OptionValues,
+  PolicyConnection,
   PolicyDefinition,
   PolicyJson,
   PolicyOptions,
@@ -137,6 +138,32 @@ export async function testResponseBody<
   }
   policy.response?.(response, known);
   return { status: response.status, headers: response.headers, body: text };
+}
+
+/** A connection of a test. */
+export interface TestedConnection {
+  /** `127.0.0.1` if absent. */
+  readonly clientAddress?: string;
+  readonly serverName?: string;
+}
+
+/**
+ * Runs the `connect` hook of a policy and returns its refusal; `undefined` if the connection is forwarded.
+ *
+ * @example
+ * const refusal = await testConnect(names, { names: ["db"] }, { serverName: "other" });
+ */
+export async function testConnect<Options extends PolicyOptions, Provides extends ProvidedTypes>(
+  policy: PolicyDefinition<Options, Provides>,
+  options: Partial<OptionValues<Options>> = {},
+  { clientAddress = "127.0.0.1", serverName }: TestedConnection = {},
+): Promise<PolicyRefusal | undefined> {
+  const connection: PolicyConnection = {
+    ...{ clientAddress, clientPort: 40_000, serverName: serverName ?? null },
+    refuse: (message) => new TestRefusal(403, message, {}),
+  };
+  const made = await policy.connect?.(connection, withDefaults(policy, options));
+  return isRefusal(made) ? made : undefined;
 }
 
 /** Inputs of the hooks for tools and texts, by hook. */

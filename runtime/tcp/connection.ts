@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { RefusalReason } from "../http/exchange.ts";
 import { plainAddress } from "../net/connected-client.ts";
 import type { RuleVerdict } from "../policies/rule-verdict.ts";
+import { bugText } from "../process/bug-text.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import { reset } from "./reset.ts";
 
@@ -35,8 +36,8 @@ export interface ConnectionRecord {
   sent: number;
 }
 
-/** Forwards the connections of a listener or a route. */
-export type ConnectionHandler = (connection: Connection) => void;
+/** Forwards the connections of a listener or a route; a promise if policies wait. */
+export type ConnectionHandler = (connection: Connection) => void | Promise<void>;
 
 /** A client's connection. */
 export class ClientConnection implements Connection {
@@ -74,7 +75,10 @@ export function dispatchConnection(
 ): void {
   connection.record.listener = listener;
   connection.record.route = route;
-  handler(connection);
+  handler(connection)?.catch((error: unknown) => {
+    connection.gateway.warn(bugText(error));
+    reset(connection.socket);
+  });
 }
 
 /** Aborts a connection that is not forwarded: a clean end would look like an empty response. `error` is for the log. */

@@ -5,4 +5,6 @@ export interface ConnectionPart {
   /** The declaration; `undefined` if none is needed. */
   readonly declaration: Code | undefined;
   readonly step: Hole;
+  /** Whether the statement waits. */
+  readonly isAsync?: boolean;
 }

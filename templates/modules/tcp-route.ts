@@ -30,16 +30,17 @@ export function tcpRouteModule(
   { path, inputs, trace }: TcpRouteContext,
 ): PrintedModule {
   const expressions = new Expressions();
-  const policies = route.policies.flatMap((use) => policyPart(use, { expressions, trace }));
+  const policies = route.policies.flatMap((use) => policyParts(use, { expressions, trace }));
   const [first, ...others] = route.backends;
   const backend = first && backendPart(first, others, trace);
   const parts = [...policies, ...(backend === undefined ? [] : [backend])];
+  const isAsync = parts.some((part) => part.isAsync === true);
   const body: Hole[] = [
     ...constantsOf(expressions),
     ...parts.flatMap((part) => part.declaration ?? []),
     code`
       ${trace(route.origin)}
-      export function ${name(route.id)}(connection: ${connectionType}): void {
+      export ${isAsync ? code`async function` : code`function`} ${name(route.id)}(connection: ${connectionType}): ${isAsync ? code`Promise<void>` : code`void`} {
         ${parts.map((part) => part.step)}
       }
     `,
@@ -58,12 +59,11 @@ export function tcpRouteModule(
   });
 }
 
-function policyPart<Kind extends PolicyKind>(
+function policyParts<Kind extends PolicyKind>(
   use: PolicyUse<Kind>,
   scope: ConnectionScope,
 ): readonly ConnectionPart[] {
-  const made = templateOf(use.kind).connection?.(use, scope);
-  return made === undefined ? [] : [made];
+  return templateOf(use.kind).connection?.(use, scope) ?? [];
 }
 
 /** Writes the code of the backends, which are all of one kind. */

@@ -147,15 +147,16 @@ function onBackend(
 function connectionCode(
   { settings, origin }: PolicyUse<"authorization">,
   { trace, expressions }: ConnectionScope,
-): ConnectionPart {
+): readonly ConnectionPart[] {
   const denial = { label: DENIED, policy: origin, trace };
   const { denials, body, variables } = rulesCode(settings.rules, expressions, denial);
   const isRead = variables.includes("request");
   const parameter = isRead ? code`request: ${importedType(CONNECTION, "Connection")}` : code``;
   const argument = isRead ? code`connection` : code``;
   const refuse = imported(CONNECTION, "denyConnection");
-  return {
-    declaration: code`
+  return [
+    {
+      declaration: code`
       ${trace(origin)}
       ${denials}
 
@@ -163,11 +164,12 @@ function connectionCode(
         ${body}
       }
     `,
-    step: code`
+      step: code`
       const verdict = authorize(${argument});
       ${ifStatement([code`!verdict.isAllowed`], code`return ${refuse}(connection, verdict);`)}
     `,
-  };
+    },
+  ];
 }
 
 /** Writes the rules for clients that have just connected, of which only the connection is known. */

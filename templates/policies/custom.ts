@@ -1,9 +1,11 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import { code, literal } from "../code/code.ts";
-import type { Code, Hole } from "../code/hole.ts";
+import type { ConnectionPart } from "../code/connection-part.ts";
+import type { Code, Hole, Name } from "../code/hole.ts";
 import { imported, importedDefault, name } from "../code/names.ts";
+import type { Trace } from "../code/trace.ts";
 import { bytes, milliseconds, nonEmpty } from "../code/units.ts";
-import type { PolicyCode, PolicyTemplate, RouteScope } from "./policy.ts";
+import type { ConnectionScope, PolicyCode, PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/custom";
 
@@ -21,21 +23,15 @@ export const customTemplate: PolicyTemplate<"custom"> = {
       isAsync: parts.some((part) => part.isAsync === true),
     };
   },
+  connection: ({ settings: { entries } }, scope) =>
+    entries.map((entry, index) => connectionPart(entry, index, scope)),
 };
 
 function entryCode(entry: Entry, index: number, scope: RouteScope): PolicyCode {
-  const { hooks, options, deadline, passesOnFailure, sources, origin } = entry;
+  const { hooks } = entry;
   const hasResults = hooks.toolResult !== undefined || hooks.toolList !== undefined;
   const waitsForBody = [hooks.requestBody, hooks.toolCall].some((hook) => hook !== undefined);
-  const label = name(`customPolicy${index === 0 ? "" : index + 1}`);
-  const [{ module = "" } = {}] = sources;
-  const policy = importedDefault(`../${module}`, `${camelCase(entry.name)}Policy`);
-  const settings = {
-    ...{ name: entry.name, options },
-    deadline: milliseconds(deadline),
-    passesOnFailure,
-  };
-  const open = imported(`${MODULE}/custom-policy`, "openCustomPolicy");
+  const label = labelOf(index);
   const call = (symbol: string, module: string, ...more: readonly Code[]): Code => {
     const identities = identitiesOf(scope);
     const rest = [...more, ...(identities === undefined ? [] : [identities])].map(
@@ -73,15 +69,52 @@ function entryCode(entry: Entry, index: number, scope: RouteScope): PolicyCode {
     steps.push(code`if (!(await ${run})) return;`);
   }
   return {
-    declarations: [
-      code`
-        ${scope.trace(origin)}
-        const ${label} = ${open}(${policy}, ${literal(settings)});
-      `,
-    ],
+    declarations: [declarationOf(entry, label, scope.trace)],
     steps,
     isAsync: hooks.request?.isAsync === true || waitsForBody || hasResults,
   };
+}
+
+/** Writes the policy of a route of connections. */
+function connectionPart(entry: Entry, index: number, { trace }: ConnectionScope): ConnectionPart {
+  const label = labelOf(index);
+  const isAsync = entry.hooks.connect?.isAsync === true;
+  const run = imported(
+    "gwc/runtime/tcp/custom-connection",
+    isAsync ? "awaitConnect" : "applyConnect",
+  );
+  const call = isAsync
+    ? code`(await ${run}(connection, ${label}))`
+    : code`${run}(connection, ${label})`;
+  return {
+    declaration: declarationOf(entry, label, trace),
+    step: code`if (!${call}) return;`,
+    isAsync,
+  };
+}
+
+function labelOf(index: number): Name {
+  return name(`customPolicy${index === 0 ? "" : index + 1}`);
+}
+
+/** Writes the constant with the options of a policy. */
+function declarationOf(
+  { name: policyName, options, deadline, passesOnFailure, sources, origin }: Entry,
+  label: Name,
+  trace: Trace,
+): Code {
+  const [{ module = "" } = {}] = sources;
+  const policy = importedDefault(`../${module}`, `${camelCase(policyName)}Policy`);
+  const settings = {
+    ...{ name: policyName, options },
+    deadline: milliseconds(deadline),
+    passesOnFailure,
+  };
+  const open = imported(`${MODULE}/custom-policy`, "openCustomPolicy");
+  return code`
+    ${trace(origin)}
+    const ${label} = ${open}(${policy}, ${literal(settings)});
+  `;
 }
 
 /** Identities that earlier policies of the route established, as an object; `undefined` if there are none. */

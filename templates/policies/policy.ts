@@ -110,7 +110,7 @@ export interface PolicyTemplate<Kind extends PolicyKind> {
   /** Returns the CEL variables that it reads on one backend. */
   readonly backendReads?: (settings: PolicySettings[Kind]) => readonly string[];
   /** Writes the policy of a route of connections. */
-  readonly connection?: (use: PolicyUse<Kind>, scope: ConnectionScope) => ConnectionPart;
+  readonly connection?: (use: PolicyUse<Kind>, scope: ConnectionScope) => readonly ConnectionPart[];
   /**
    * Writes the policy of every connection, before routing: a function of this name that returns whether the client
    * may connect.

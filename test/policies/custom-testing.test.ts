@@ -13,7 +13,7 @@ const policy = definePolicy({
     if (request.headers.get("x-team") === null) return request.refuse(403, "no team");
   },
   toolCall({ arguments: given }, { word }, request) {
-    if (given["text"] === word) return request.refuse(403, `no ${word}`);
+    if (given.text === word) return request.refuse(403, `no ${word}`);
   },
   toolResult({ result }) {
     return { ...result, isError: false };

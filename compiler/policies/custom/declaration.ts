@@ -15,6 +15,7 @@ export const HOOKS = [
   "responseBody",
   "responseStream",
   "response",
+  "connect",
 ] as const;
 
 /** The name of a hook. */

@@ -9,7 +9,7 @@ import type {
   PolicyOptions,
   ProvidedTypes,
 } from "../../policy/policy.ts";
-import { placeInPolicy } from "./policy-lines.ts";
+import { errorText } from "./policy-lines.ts";
 
 /** A hook of a custom policy. */
 export type HookName =
@@ -22,7 +22,8 @@ export type HookName =
   | "prompt"
   | "completion"
   | "responseBody"
-  | "responseStream";
+  | "responseStream"
+  | "connect";
 
 /** How a configuration uses a policy. */
 export interface CustomUse<Options extends PolicyOptions> {
@@ -65,21 +66,20 @@ const BLOCKED = 50;
 
 /** Reports a hook that blocked the process. */
 export function noteDuration(
-  exchange: Exchange,
+  { gateway: { metrics, warn } }: Pick<Exchange, "gateway">,
   name: string,
   hook: HookName,
   began: number,
 ): void {
   const duration = performance.now() - began;
   if (duration < BLOCKED) return;
-  const { metrics, warn } = exchange.gateway;
   metrics.counter(customPolicyBlocked, name, hook).value += 1;
   warn(`custom policy ${name} blocked all requests for ${Math.round(duration)} ms (${hook})`);
 }
 
 /** Counts a call of a hook. */
 export function countCall(
-  { gateway }: Exchange,
+  { gateway }: Pick<Exchange, "gateway">,
   { name, counters }: CustomPolicy,
   hook: HookName,
   result: "ok" | "refused" | "failed" | "timeout",
@@ -116,19 +116,16 @@ export function noteHookFailure(
   hook: HookName,
   error: unknown,
 ): void {
-  const isTimeout = error instanceof DeadlineExceeded;
-  countCall(exchange, policy, hook, isTimeout ? "timeout" : "failed");
+  countCall(exchange, policy, hook, outcomeOf(error));
   const fields = logFields(exchange.record);
   fields.set("custom.policy", policy.name);
   fields.set("error", `${hook}: ${errorText(error)}`);
 }
 
+/** Returns how a hook that threw is counted. */
+export function outcomeOf(error: unknown): "timeout" | "failed" {
+  return error instanceof DeadlineExceeded ? "timeout" : "failed";
+}
+
 /** The deadline of an async hook has passed. */
 export class DeadlineExceeded extends Error {}
-
-/** Formats an error with its line in a policy's module. */
-function errorText(error: unknown): string {
-  if (!(error instanceof Error)) return "threw something other than an Error";
-  const place = placeInPolicy(error.stack ?? "");
-  return `${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
-}

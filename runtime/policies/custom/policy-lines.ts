@@ -10,7 +10,7 @@ declare const GWC_POLICY_LINES: PolicyLines;
 const policyLines: PolicyLines = typeof GWC_POLICY_LINES === "undefined" ? {} : GWC_POLICY_LINES;
 
 /** Returns the topmost line of a stack that is in a policy's module: `policies/tenant.ts:12`; `undefined` if there is none. */
-export function placeInPolicy(stack: string): string | undefined {
+function placeInPolicy(stack: string): string | undefined {
   for (const line of stack.split("\n")) {
     const own = /(?:^|[/(\s])(policies\/[^():]+\.ts:\d+)/.exec(line)?.[1];
     if (own !== undefined) return own;
@@ -27,4 +27,11 @@ function moduleLine(bundled: number): string | undefined {
     if (line !== undefined && line > 0) return `${module}:${line}`;
   }
   return undefined;
+}
+
+/** Formats an error with its line in a policy's module. */
+export function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return "threw something other than an Error";
+  const place = placeInPolicy(error.stack ?? "");
+  return `${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
 }

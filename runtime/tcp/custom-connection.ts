@@ -1,0 +1,82 @@
+import {
+  type CustomPolicy,
+  countCall,
+  noteDuration,
+  outcomeOf,
+} from "../policies/custom/custom-policy.ts";
+import { errorText } from "../policies/custom/policy-lines.ts";
+import { MadeRefusal } from "../policies/custom/request-view.ts";
+import { inTime } from "../policies/custom.ts";
+import type { PolicyConnection, PolicyRefusal } from "../policy/policy.ts";
+import { type Connection, refuseConnection } from "./connection.ts";
+
+const HOOK = "connect";
+
+/** Runs the `connect` hook of a policy that is not async. Returns false if the connection was refused. */
+export function applyConnect(connection: Connection, policy: CustomPolicy): boolean {
+  try {
+    return settle(connection, policy, call(connection, policy));
+  } catch (error) {
+    return failed(connection, policy, error);
+  }
+}
+
+/** Runs the `connect` hook of a policy that is async, within its deadline. Resolves with false if it was refused. */
+export async function awaitConnect(connection: Connection, policy: CustomPolicy): Promise<boolean> {
+  try {
+    const result = await inTime(Promise.resolve(call(connection, policy)), policy.deadline);
+    return !connection.socket.destroyed && settle(connection, policy, result);
+  } catch (error) {
+    return failed(connection, policy, error);
+  }
+}
+
+/** A connection as a custom policy sees it. */
+class ConnectionView implements PolicyConnection {
+  readonly clientAddress: string;
+  readonly clientPort: number;
+  readonly serverName: string | null;
+
+  constructor({ remoteAddress, remotePort, serverName }: Connection) {
+    this.clientAddress = remoteAddress;
+    this.clientPort = remotePort;
+    this.serverName = serverName ?? null;
+  }
+
+  refuse(message: string): PolicyRefusal {
+    return new MadeRefusal(403, message, {});
+  }
+}
+
+function call(connection: Connection, { name, definition, options }: CustomPolicy): unknown {
+  const began = performance.now();
+  const result = definition.connect?.(new ConnectionView(connection), options);
+  noteDuration(connection, name, HOOK, began);
+  return result;
+}
+
+function settle(connection: Connection, policy: CustomPolicy, result: unknown): boolean {
+  if (result instanceof MadeRefusal) {
+    countCall(connection, policy, HOOK, "refused");
+    refuseConnection(connection, "Custom", `${policy.name}: ${result.message}`);
+    return false;
+  }
+  if (result instanceof Promise) {
+    result.catch(() => {});
+    throw new TypeError("a hook that returns a promise must be declared async");
+  }
+  if (result !== undefined) throw new TypeError("connect returned something other than a refusal");
+  countCall(connection, policy, HOOK, "ok");
+  return true;
+}
+
+function failed(connection: Connection, policy: CustomPolicy, error: unknown): boolean {
+  countCall(connection, policy, HOOK, outcomeOf(error));
+  const text = `${policy.name}: ${HOOK}: ${errorText(error)}`;
+  if (policy.passesOnFailure) {
+    connection.record.error = text;
+    return true;
+  }
+  refuseConnection(connection, "Custom", text);
+  return false;
+}
