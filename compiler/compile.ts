@@ -80,7 +80,8 @@ export function checkFiles(
     input && lowered?.value && resolve(lowered.value, input, recording, cached?.resolutions);
   const found = [
     ...[parsed, lowered, resolved].flatMap((phase) => phase?.diagnostics ?? []),
-    ...policyTypeMistakes(resolved?.value?.programs ?? []),
+    // Operators check what they publish; its mistakes must not stop a cluster.
+    ...(options.isIsolating === true ? [] : policyTypeMistakes(resolved?.value?.programs ?? [])),
   ];
   const diagnostics = [...found, ...(options.bugs ?? [])];
   const errors = diagnostics.filter((each) => isError(each, options.isStrict));

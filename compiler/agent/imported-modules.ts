@@ -1,8 +1,20 @@
 import type { Gateway } from "../../runtime/gateway/definition.ts";
-import { type Exports, evaluateModules, runnable } from "../run/evaluate-modules.ts";
+import { POLICY_FOLDER } from "../policies/custom/read-policy.ts";
+import {
+  type Exports,
+  evaluateModules,
+  type RunnableModule,
+  runnable,
+  runnableUserModule,
+} from "../run/evaluate-modules.ts";
 import { gatewayOf } from "../run/load.ts";
 import { storedText } from "./agent-store.ts";
 import type { OriginModule } from "./module-origins.ts";
+
+/** Makes a module one that is evaluated: of a policy that operators wrote, or a generated one. */
+function runnableModule(name: string, text: string): RunnableModule {
+  return name.startsWith(POLICY_FOLDER) ? runnableUserModule(text) : runnable(text);
+}
 
 /**
  * Evaluates generations of a gateway in this thread. A module with unchanged inputs is reused, so that its counters
@@ -25,7 +37,7 @@ export class ImportedModules {
       .filter(({ path: name }) => !known.has(name))
       .map(({ path: name, file, sha256 }) => ({
         path: name,
-        ...runnable(storedText(file, name, sha256)),
+        ...runnableModule(name, storedText(file, name, sha256)),
       }));
     const evaluated = await evaluateModules(added, known);
     const own = new Map<string, Exports>();

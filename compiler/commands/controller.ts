@@ -66,6 +66,11 @@ export const controller: Command = {
       value: "PORT",
       summary: "port of the webhook, at /check (default: 9443)",
     },
+    {
+      name: "policies",
+      value: "DIR",
+      summary: "folder with modules of policies (NAME.ts) that GatewayPolicies may name",
+    },
     { name: "inference-extension", summary: "also read InferencePools" },
     {
       name: "lease-seconds",
@@ -161,6 +166,7 @@ async function follow(
     scope: { namespaces, hasInference: flags.has("inference-extension") },
     pods: options.image === undefined ? undefined : podsOf(options, access.namespace, tls),
     admission: options.admission === undefined ? undefined : admissionOf(options),
+    policies: options.policies,
     discovery: { host: "::", port: portOf(options["xds-port"], 9978), tls },
   });
   running = controlling;

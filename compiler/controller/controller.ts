@@ -11,6 +11,7 @@ import type { PodSettings } from "./model/compile-files.ts";
 import { type CompiledModel, CompilerThread } from "./model/compiler-thread.ts";
 import { othersGateways } from "./model/gateway-owner.ts";
 import { type NamespaceTurn, NamespaceTurns } from "./model/namespace-turns.ts";
+import { PublishedPolicies } from "./model/published-policies.ts";
 import { snapshotFiles, snapshotGenerations, snapshotOf } from "./model/snapshot.ts";
 import { WatchedObjects, type WatchScope } from "./model/watched-objects.ts";
 import { type Figure, Times } from "./operation/figures.ts";
@@ -39,6 +40,8 @@ export interface ControllerSettings {
   readonly leaseSeconds: number;
   /** Settings for reviews of the API server; `undefined` without reviews. */
   readonly admission: Pick<AdmissionSettings, "configuration" | "port"> | undefined;
+  /** Folder with published policies; `undefined` if there are none. */
+  readonly policies: string | undefined;
   readonly log: (level: "info" | "warn", message: string) => void;
 }
 
@@ -78,6 +81,7 @@ export class Controller {
   #deadline = 0;
   /** Until expensive namespaces have their turn. */
   #nextTurn: NodeJS.Timeout | undefined;
+  readonly #policies: PublishedPolicies | undefined;
   readonly #comparing: NodeJS.Timeout;
   readonly #election: LeaderElection;
 
@@ -112,6 +116,15 @@ export class Controller {
     });
     const { admission, namespace } = settings;
     this.#admission = admission && new Admission({ api, namespace, objects, warn, ...admission });
+    const { policies } = settings;
+    this.#policies =
+      policies === undefined
+        ? undefined
+        : new PublishedPolicies(policies, () => {
+            settings.log("info", "the published policies have changed");
+            this.#isOutdated = true;
+            this.#changed(true);
+          });
     this.#comparing = setInterval(() => this.#compare(), COMPARE_AGAIN);
     this.#election = new LeaderElection(settings.api, {
       namespace: settings.namespace,
@@ -152,6 +165,7 @@ export class Controller {
   /** Gives the lead to another replica. */
   async stop(): Promise<void> {
     clearInterval(this.#comparing);
+    this.#policies?.close();
     clearTimeout(this.#timer);
     clearTimeout(this.#nextTurn);
     this.#unserved.stop();
@@ -287,7 +301,7 @@ export class Controller {
     const generations = snapshotGenerations(turn.snapshot);
     try {
       const limit = this.#turns.limitOf(turn);
-      const files = snapshotFiles(turn.snapshot);
+      const files = { ...snapshotFiles(turn.snapshot), ...this.#policies?.files };
       const { processorTime, ...compiled } = await this.#compiler.compile(files, this.#pods, limit);
       const { gateways } = compiled;
       // Delivery keeps the code.

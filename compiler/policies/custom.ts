@@ -1,18 +1,30 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { secretEntry } from "../manifests/field-types.ts";
 import type { SettingsChange, SettingsComparison } from "../model/access.ts";
 import { listChanges } from "../model/access.ts";
+import type { MountedFile } from "../model/texts.ts";
 import { parseDuration } from "../schema/duration.ts";
-import { duration, type Infer, list, object, text } from "../schema/schema.ts";
+import {
+  duration,
+  type Infer,
+  json,
+  list,
+  map,
+  object,
+  shortText,
+  text,
+} from "../schema/schema.ts";
 import { wordsOfForms } from "../schema/two-forms.ts";
 import { HOOKS, type PolicyDeclaration } from "./custom/declaration.ts";
 import {
+  OPTIONS,
   type OptionInput,
   type ResolvedOptions,
   resolveOptions,
   withSchema,
 } from "./custom/options.ts";
 import { type PolicySource, readPolicyModule } from "./custom/read-policy.ts";
-import type { Policy, ResolveContext } from "./policy.ts";
+import type { KubernetesContext, Policy, ResolveContext } from "./policy.ts";
 
 /** A custom policy, as configured. */
 interface CustomEntryConfig {
@@ -22,6 +34,10 @@ interface CustomEntryConfig {
   /** Milliseconds; `undefined` for the default. */
   readonly timeout: number | undefined;
   readonly passesOnFailure: boolean;
+  /** Files of mounted Secrets with the values of further options, by name. */
+  readonly secrets: Readonly<Record<string, MountedFile>>;
+  /** Whether operators of a cluster have published it, so that the configuration cannot bring its code. */
+  readonly isPublished: boolean;
   readonly origin: Origin;
 }
 
@@ -30,12 +46,15 @@ interface CustomEntry extends Pick<PolicyDeclaration, "hooks" | "provides" | "is
   /** Name in logs, metrics and reviews: that of its file. */
   readonly name: string;
   readonly options: ResolvedOptions;
+  readonly secrets: Readonly<Record<string, MountedFile>>;
   readonly allow: readonly string[];
   /** Milliseconds for an async hook. */
   readonly deadline: number;
   readonly passesOnFailure: boolean;
   /** Its module, then the modules of the user that it imports. */
   readonly sources: readonly PolicySource[];
+  /** Place that names it. */
+  readonly named: Origin;
   readonly origin: Origin;
 }
 
@@ -87,8 +106,45 @@ const schema = list(entrySchema, {
   examples: [[{ use: "./policies/tenant.ts", with: { header: "x-team" } }]],
 });
 
+const publishedSchema = object(
+  {
+    policy: shortText(
+      "Name of a policy that operators have published: that of its file without `.ts`.",
+      {
+        ...{ maxLength: 63, pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" },
+        ...{ form: "lower-case letters, digits and dashes", examples: ["tenant"] },
+      },
+    ),
+    with: map(json, {
+      maxProperties: 64,
+      description: OPTIONS,
+    }),
+    secrets: map(secretEntry("An entry of a Secret.", "value"), {
+      maxProperties: 16,
+      description: "Options that are secrets, by name: entries of Secrets of the namespace.",
+    }),
+    timeout: duration("Maximum time of an async hook (default: 2s).", { minimumDuration: "1ms" }),
+    failureMode: failureMode.manifest,
+  },
+  {
+    required: ["policy"],
+    description: "A policy written in TypeScript that operators have published.",
+  },
+);
+
+const kubernetesSchema = list(publishedSchema, {
+  ...{ minItems: 1, maxItems: 16 },
+  description: "Policies written in TypeScript, in the order in which they run.",
+});
+
 /** Runs policies that users write in TypeScript. */
-export const customPolicies: Policy<"custom", CustomConfig, CustomNode, Infer<typeof schema>> = {
+export const customPolicies: Policy<
+  "custom",
+  CustomConfig,
+  CustomNode,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesSchema>
+> = {
   kind: "custom",
   summary:
     "runs policies written in TypeScript and compiled into the gateway; later expressions read what they provide as `custom`",
@@ -104,7 +160,7 @@ export const customPolicies: Policy<"custom", CustomConfig, CustomNode, Infer<ty
         first && {
           request: readers.some(({ hooks }) => hooks.prompt !== undefined),
           response: readers.some(({ hooks }) => hooks.completion !== undefined),
-          origin: childOf(first.origin, "use"),
+          origin: first.named,
         }
       );
     },
@@ -130,7 +186,39 @@ export const customPolicies: Policy<"custom", CustomConfig, CustomNode, Infer<ty
       return { entries: resolved };
     },
   },
+  kubernetes: {
+    field: "traffic.custom",
+    schema: kubernetesSchema,
+    lower: (entries, context) => ({
+      entries: entries.map((each, index) => lowerPublished(each, index, context)),
+    }),
+  },
 };
+
+function lowerPublished(
+  {
+    policy,
+    with: options = {},
+    secrets = {},
+    timeout,
+    failureMode: mode,
+  }: Infer<typeof publishedSchema>,
+  index: number,
+  { origin, secretFiles }: KubernetesContext,
+): CustomEntryConfig {
+  const at = childOf(origin, index);
+  const files = Object.entries(secrets).map(([option, { name, key = "value" }]) => {
+    const [file = ""] = secretFiles(name, [key], "word", childOf(at, "secrets", option));
+    return [option, { kind: "secret", file }] as const;
+  });
+  return {
+    ...{ use: `./policies/${policy}.ts`, options, allow: [], origin: at },
+    timeout: timeout === undefined ? undefined : parseDuration(timeout),
+    passesOnFailure: mode === "FailOpen",
+    secrets: Object.fromEntries(files),
+    isPublished: true,
+  };
+}
 
 /** Returns the decision of a policy on requests; `undefined` if it makes none. */
 function checkOf({ name, hooks, isIdentity, passesOnFailure }: CustomEntry) {
@@ -147,18 +235,19 @@ function lowerEntry(
     ...{ use, options, allow, origin },
     timeout: timeout === undefined ? undefined : parseDuration(timeout),
     passesOnFailure: mode === "failOpen",
+    secrets: {},
+    isPublished: false,
   };
 }
 
-function resolveEntry(
-  { use, options, allow, timeout, passesOnFailure, origin }: CustomEntryConfig,
-  context: ResolveContext,
-): CustomEntry | undefined {
-  const read = readPolicyModule(use, childOf(origin, "use"), allow, context);
+function resolveEntry(config: CustomEntryConfig, context: ResolveContext): CustomEntry | undefined {
+  const { use, options, allow, timeout, passesOnFailure, secrets, isPublished, origin } = config;
+  const named = namePlace(config);
+  const read = readPolicyModule({ use, allow, isPublished }, named, context);
   if (read === undefined) return undefined;
   const { declaration, sources } = read;
   const { hooks, provides, isIdentity } = declaration;
-  if (!hasMessages(hooks, use, origin, context)) return undefined;
+  if (!hasMessages(hooks, use, named, context)) return undefined;
   if (isIdentity && passesOnFailure) {
     const message = `"failureMode: failOpen" would admit callers whom ${use} does not know`;
     context.diagnostics.report("policy-module", childOf(origin, "failureMode"), { message });
@@ -170,13 +259,14 @@ function resolveEntry(
     context.diagnostics.report("idle-callout-field", childOf(origin, "timeout"), params);
   }
   const at = childOf(origin, "with");
-  const resolved = resolveOptions(declaration.options, options, at, context);
+  const given = { options, secrets: Object.keys(secrets) };
+  const resolved = resolveOptions(declaration.options, given, at, context);
   if (resolved === undefined) return undefined;
   return {
     name: use.replace(/^.*\//, "").replace(/\.ts$/, ""),
-    options: resolved,
+    ...{ options: resolved, secrets },
     deadline: timeout ?? DEADLINE,
-    ...{ allow, passesOnFailure, sources, hooks, provides, isIdentity, origin },
+    ...{ allow, passesOnFailure, sources, hooks, provides, isIdentity, named, origin },
   };
 }
 
@@ -188,11 +278,19 @@ const BODY_HOOKS = ["requestBody", "responseBody", "responseStream"] as const;
 /** Hooks that can refuse a request before a backend gets it. */
 const DECIDING_HOOKS = ["request", "requestBody", "toolCall", "prompt", "connect"] as const;
 
+/** Returns the place that names a policy. */
+function namePlace({
+  isPublished,
+  origin,
+}: Pick<CustomEntryConfig, "isPublished" | "origin">): Origin {
+  return childOf(origin, isPublished ? "policy" : "use");
+}
+
 /** Reports hooks about traffic that the route does not have. */
 function hasMessages(
   hooks: PolicyDeclaration["hooks"],
   use: string,
-  origin: Origin,
+  at: Origin,
   { route, phase, isOfConnections, diagnostics }: ResolveContext,
 ): boolean {
   const misplaced = isOfConnections
@@ -211,7 +309,7 @@ function hasMessages(
       );
   for (const [hook, actsOn] of misplaced) {
     const message = `the hook "${hook}" of ${use} acts on ${actsOn} only`;
-    diagnostics.report("policy-module", childOf(origin, "use"), { message });
+    diagnostics.report("policy-module", at, { message });
   }
   return misplaced.length === 0;
 }
@@ -219,11 +317,11 @@ function hasMessages(
 /** Reports values that two policies of a route provide: which one rules read would depend on the request. */
 function reportProvidedTwice(entries: readonly CustomEntry[], { diagnostics }: ResolveContext) {
   const providers = new Map<string, string>();
-  for (const { name, provides, origin } of entries) {
+  for (const { name, provides, named } of entries) {
     for (const value of Object.keys(provides ?? {})) {
       const first = providers.get(value);
       if (first !== undefined)
-        diagnostics.report("provided-twice", childOf(origin, "use"), {
+        diagnostics.report("provided-twice", named, {
           value,
           first,
           second: name,
@@ -243,7 +341,7 @@ function comparison(): SettingsComparison<CustomNode> {
       }),
     ],
     rest: ({ entries }) =>
-      entries.map(({ name, options, deadline }) => ({ name, options, deadline })),
+      entries.map(({ name, options, secrets, deadline }) => ({ name, options, secrets, deadline })),
   };
 }
 

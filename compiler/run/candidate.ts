@@ -66,7 +66,7 @@ function compile(
     ...module,
     ...(module.user === undefined
       ? runnable(module.text)
-      : runnableUserModule(module, packageUrls(module.user.folder))),
+      : runnableUserModule(module.text, packageUrls(module.user.folder))),
   }));
   const paths = allRoutes(program).map(
     ({ route: { id } }, index) => [id, modules[index + 1]?.path ?? ""] as const,

@@ -1,7 +1,7 @@
 import { stripTypeScriptTypes } from "node:module";
 import path from "node:path";
 import { Script } from "node:vm";
-import type { PrintedModule } from "../../templates/code/print.ts";
+import { POLICY_INTERFACE, POLICY_MODULE } from "../4-emit/policy-modules.ts";
 import { typescript } from "../policies/custom/typescript.ts";
 
 /** A module, as it is evaluated. */
@@ -101,10 +101,11 @@ export function runnable(text: string): RunnableModule {
  * `undefined` for other imports.
  */
 export function runnableUserModule(
-  { text, imports }: Pick<PrintedModule, "text" | "imports">,
-  urlOf: (specifier: string) => string | undefined,
+  text: string,
+  urlOf: (specifier: string) => string | undefined = interfaceUrl,
 ): RunnableModule {
   const { ts } = typescript();
+  const imports = ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName);
   const compilerOptions = { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ESNext };
   const code = ts.transpileModule(text, { compilerOptions }).outputText;
   const imported = imports.map((specifier) => urlOf(specifier) ?? specifier);
@@ -114,6 +115,11 @@ export function runnableUserModule(
     code: `(($imported) => {"use strict"; const exports = {}; ${body}\n${code}\nreturn exports;\n})`,
     imported,
   };
+}
+
+/** Returns the module of the interface of policies; `undefined` for other imports. */
+function interfaceUrl(specifier: string): string | undefined {
+  return specifier === POLICY_INTERFACE ? POLICY_MODULE : undefined;
 }
 
 /** Node.js warns of the function the first time; it does the same to every module of TypeScript without a word. */

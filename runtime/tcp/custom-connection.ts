@@ -1,10 +1,10 @@
 import {
   type CustomPolicy,
   countCall,
+  hookOutcome,
   noteDuration,
-  outcomeOf,
 } from "../policies/custom/custom-policy.ts";
-import { errorText } from "../policies/custom/policy-lines.ts";
+import { hookErrorText } from "../policies/custom/policy-lines.ts";
 import { MadeRefusal } from "../policies/custom/request-view.ts";
 import { inTime } from "../policies/custom.ts";
 import type { PolicyConnection, PolicyRefusal } from "../policy/policy.ts";
@@ -71,8 +71,8 @@ function settle(connection: Connection, policy: CustomPolicy, result: unknown): 
 }
 
 function failed(connection: Connection, policy: CustomPolicy, error: unknown): boolean {
-  countCall(connection, policy, HOOK, outcomeOf(error));
-  const text = `${policy.name}: ${HOOK}: ${errorText(error)}`;
+  countCall(connection, policy, HOOK, hookOutcome(error));
+  const text = `${policy.name}: ${HOOK}: ${hookErrorText(error)}`;
   if (policy.passesOnFailure) {
     connection.record.error = text;
     return true;

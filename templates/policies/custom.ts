@@ -1,6 +1,7 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import { code, literal } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
+import { filePath } from "../code/file-path.ts";
 import type { Code, Hole, Name } from "../code/hole.ts";
 import { imported, importedDefault, name } from "../code/names.ts";
 import type { Trace } from "../code/trace.ts";
@@ -99,7 +100,7 @@ function labelOf(index: number): Name {
 
 /** Writes the constant with the options of a policy. */
 function declarationOf(
-  { name: policyName, options, deadline, passesOnFailure, sources, origin }: Entry,
+  { name: policyName, options, secrets, deadline, passesOnFailure, sources, origin }: Entry,
   label: Name,
   trace: Trace,
 ): Code {
@@ -109,12 +110,25 @@ function declarationOf(
     ...{ name: policyName, options },
     deadline: milliseconds(deadline),
     passesOnFailure,
+    secrets: Object.keys(secrets).length === 0 ? undefined : mapValues(secrets, secretCode),
   };
   const open = imported(`${MODULE}/custom-policy`, "openCustomPolicy");
   return code`
     ${trace(origin)}
     const ${label} = ${open}(${policy}, ${literal(settings)});
   `;
+}
+
+/** Writes a file whose value an option has. */
+function secretCode(file: Entry["secrets"][string]): Code {
+  return code`${imported(`${MODULE}/secret-option`, "secretOption")}(${filePath(file)})`;
+}
+
+function mapValues<Value, Result>(
+  values: Readonly<Record<string, Value>>,
+  map: (value: Value) => Result,
+): Readonly<Record<string, Result>> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));
 }
 
 /** Identities that earlier policies of the route established, as an object; `undefined` if there are none. */

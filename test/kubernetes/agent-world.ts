@@ -33,6 +33,8 @@ export interface WorldGeneration {
   readonly objects?: readonly TenantObject[];
   /** Secrets by name, or NAME@NAMESPACE of another namespace than the Gateway's: each entry as it is. */
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Modules of policies that operators have published, by path: `policies/tenant.ts`. */
+  readonly published?: Readonly<Record<string, string>>;
 }
 
 /** A text to respond with, or who does: an address (`127.0.0.1:9000`), an MCP server at one, or the pods of a Service. */
@@ -169,7 +171,8 @@ export class AgentWorld {
 
   #use(generation: WorldGeneration): void {
     const ports = [this.port, this.#stats, this.#ready] as const;
-    const compiled = compileFiles(manifestsOf({ ...generation, ports }), undefined);
+    const files = { ...manifestsOf({ ...generation, ports }), ...generation.published };
+    const compiled = compileFiles(files, undefined);
     this.statuses = compiled.statuses;
     const changed = this.#changes.of(compiled).gateways.at(0);
     if (changed === undefined) throw new Error(JSON.stringify(compiled.statuses));

@@ -74,6 +74,7 @@ const OTHERS: ReadonlySet<MessageCode> = new Set([
   ...(["missing-section", "reference-not-permitted", "not-attached", "hostname-mismatch"] as const),
   ...(["not-a-tcp-port", "counted-before-routing"] as const),
   ...(["pool-without-service", "targets-without-match", "selector-without-match"] as const),
+  "unpublished-policy",
   ...(["no-tool-lock", "bad-tool-lock", "unlocked-target", "gone-lock-target"] as const),
   ...(["policy-without-effect", "policy-conflict", "absent-identity", "too-early"] as const),
   ...(["undelegated-route", "group-circle", "raw-config-overridden"] as const),

@@ -11,6 +11,7 @@ import { memoryHost } from "../../host.ts";
 import type { Program, RouteNode } from "../../ir/program.ts";
 import type { Json } from "../../model/json.ts";
 import type { LiteralSecret } from "../../model/literal-secrets.ts";
+import { POLICY_FOLDER } from "../../policies/custom/read-policy.ts";
 import {
   concernedGateways,
   type GatewayPort,
@@ -93,8 +94,9 @@ export function compileFiles(
   const options = { name: "gateway", isStrict: false, isIsolating: true, isDelivered: true };
   // Each path is a file: looking for folders among thousands of them takes longer than compiling.
   const host = { ...memoryHost(files), filesIn: () => undefined };
+  const manifests = Object.keys(files).filter((file) => !file.startsWith(POLICY_FOLDER));
   const attempt = (more: Pick<CheckOptions, "bugs" | "unwritable">): Attempt => {
-    const checked = checkFiles(Object.keys(files), host, { ...options, ...more }, cached?.check);
+    const checked = checkFiles(manifests, host, { ...options, ...more }, cached?.check);
     const tried = checked.programs.map((program) => tryToEmit(program, checked, pods, cached));
     return { checked, tried };
   };

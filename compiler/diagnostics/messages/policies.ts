@@ -172,6 +172,14 @@ export const policyMessages = {
     explanation:
       "The type checker found a mistake in a module of a custom policy. It is as strict as for generated code.",
   }),
+  "unpublished-policy": message<{ policy: string }>({
+    severity: "error",
+    text: ({ policy }) => `no policy "${policy}" is published`,
+    hint: () =>
+      "operators publish policies with the chart's `policies.configMap`; `gwc check` reads the folder `policies` next to the manifests",
+    explanation:
+      "In a cluster, only operators bring code: a GatewayPolicy names one of their policies and sets its options.",
+  }),
   "policy-unreadable": message<{ file: string; problem: string }>({
     severity: "error",
     text: ({ file, problem }) => `"${file}" cannot be read: ${problem}`,

@@ -1,3 +1,4 @@
+import { isBuiltin } from "node:module";
 import path from "node:path";
 import type { Diagnostics, Origin, Place } from "../../diagnostics/diagnostic.ts";
 import type { Host } from "../../host.ts";
@@ -32,24 +33,39 @@ export interface PolicyReading {
   readonly resolvePath: (name: string, at: Place) => string;
 }
 
-/** Folder of policies, next to the configuration. */
-const FOLDER = "policies/";
+/** Folder of policies: next to the configuration, or that of operators in a cluster. */
+export const POLICY_FOLDER = "policies/";
+
+/** A policy as named. */
+interface NamedPolicy {
+  readonly use: string;
+  readonly allow: readonly string[];
+  /** Whether operators have published it: tenants that name it do not see its code, nor mistakes at their places. */
+  readonly isPublished: boolean;
+}
 
 /** Reads a policy's module and all modules that it imports from there; returns `undefined` after mistakes (reported). */
 export function readPolicyModule(
-  use: string,
+  { use, allow, isPublished }: NamedPolicy,
   at: Origin,
-  allow: readonly string[],
   context: PolicyReading,
 ): ReadPolicy | undefined {
   const entry = path.posix.normalize(use);
-  if (!entry.startsWith(FOLDER) || !entry.endsWith(".ts")) {
+  if (!entry.startsWith(POLICY_FOLDER) || !entry.endsWith(".ts")) {
     const expected =
       'the path of a TypeScript module in the folder "policies" next to the configuration';
     context.diagnostics.report("bad-format", at, { field: '"use"', expected });
     return undefined;
   }
-  const reader = new PolicyReader(typescript().ts, new Set(allow), at, context);
+  if (isPublished && context.host.readText(entry).kind !== "text") {
+    const policy = entry.slice(POLICY_FOLDER.length, -".ts".length);
+    const found = context.host.readText(context.resolvePath(entry, at));
+    if (found.kind !== "text") {
+      context.diagnostics.report("unpublished-policy", at, { policy });
+      return undefined;
+    }
+  }
+  const reader = new PolicyReader(typescript().ts, { use, allow, isPublished }, at, context);
   reader.read(entry, at);
   const { declaration, sources } = reader;
   return reader.isWrong || declaration === undefined ? undefined : { declaration, sources };
@@ -61,17 +77,19 @@ class PolicyReader {
   isWrong = false;
   readonly #typescript: TypeScript;
   readonly #allow: ReadonlySet<string>;
+  readonly #isPublished: boolean;
   readonly #at: Origin;
   readonly #context: PolicyReading;
 
   constructor(
     typescript: TypeScript,
-    allow: ReadonlySet<string>,
+    { allow, isPublished }: NamedPolicy,
     at: Origin,
     context: PolicyReading,
   ) {
     this.#typescript = typescript;
-    this.#allow = allow;
+    this.#allow = new Set(allow);
+    this.#isPublished = isPublished;
     this.#at = at;
     this.#context = context;
   }
@@ -80,11 +98,13 @@ class PolicyReader {
   read(module: string, place: Place): void {
     if (this.sources.some((each) => each.module === module)) return;
     const { host, diagnostics, resolvePath } = this.#context;
-    const file = resolvePath(module, this.#at);
+    const isThere = this.#isPublished && host.readText(module).kind === "text";
+    const file = isThere ? module : resolvePath(module, this.#at);
     const found = host.readText(file);
     if (found.kind !== "text") {
       this.isWrong = true;
-      diagnostics.report("policy-unreadable", place, { file: module, problem: found.problem });
+      const at = this.#isPublished ? this.#at : place;
+      diagnostics.report("policy-unreadable", at, { file: module, problem: found.problem });
       return;
     }
     const { text } = found;
@@ -99,6 +119,7 @@ class PolicyReader {
     const origin = placeIn(file, [0, 0]);
     this.sources.push({ module, origin, text, imports, allow: [...this.#allow] });
     for (const each of mistakes) this.#report(file, each);
+    for (const each of imports) if (this.#isPublished) this.#checkPackage(file, each, text);
     if (isEntry) {
       const declared = declarationOf(source, this.#typescript);
       if ("message" in declared) this.#report(file, declared);
@@ -112,7 +133,8 @@ class PolicyReader {
     const next = path.posix.join(path.posix.dirname(module), specifier);
     const start = text.indexOf(specifier);
     const range = [start, start + specifier.length] as const;
-    if (next.startsWith(FOLDER) && next.endsWith(".ts")) this.read(next, placeIn(file, range));
+    if (next.startsWith(POLICY_FOLDER) && next.endsWith(".ts"))
+      this.read(next, placeIn(file, range));
     else
       this.#report(file, {
         message: 'imported files are TypeScript modules (".ts") in the folder "policies"',
@@ -120,8 +142,22 @@ class PolicyReader {
       });
   }
 
+  /** Reports a package: nothing installs those of published policies. */
+  #checkPackage(file: string, specifier: string, text: string): void {
+    if (specifier.startsWith(".") || specifier === "gwc/policy" || isBuiltin(specifier)) return;
+    const start = text.indexOf(specifier);
+    const message = `a published policy cannot import the package "${specifier}"`;
+    this.#report(file, { message, range: [start, start + specifier.length] });
+  }
+
   #report(file: string, { message, range }: ModuleMistake): void {
     this.isWrong = true;
+    if (this.#isPublished) {
+      this.#context.diagnostics.report("policy-module", this.#at, {
+        message: `${file}: ${message}`,
+      });
+      return;
+    }
     this.#context.diagnostics.report("policy-module", placeIn(file, range), { message });
   }
 }

@@ -9,7 +9,8 @@ import type {
   PolicyOptions,
   ProvidedTypes,
 } from "../../policy/policy.ts";
-import { errorText } from "./policy-lines.ts";
+import { hookErrorText } from "./policy-lines.ts";
+import type { SecretOption } from "./secret-option.ts";
 
 /** A hook of a custom policy. */
 export type HookName =
@@ -34,6 +35,8 @@ export interface CustomUse<Options extends PolicyOptions> {
   readonly deadline: number;
   /** Whether requests continue if a hook fails. */
   readonly passesOnFailure: boolean;
+  /** Values of further options, which are read again when their files change. */
+  readonly secrets?: Readonly<Record<string, SecretOption>>;
 }
 
 /** A custom policy with its options bound. */
@@ -49,8 +52,10 @@ export interface CustomPolicy
 /** Binds the options of a configuration to a policy. */
 export function openCustomPolicy<Options extends PolicyOptions, Provides extends ProvidedTypes>(
   definition: PolicyDefinition<Options, Provides>,
-  { name, options, deadline, passesOnFailure }: CustomUse<Options>,
+  { name, options, deadline, passesOnFailure, secrets = {} }: CustomUse<Options>,
 ): CustomPolicy {
+  for (const [option, read] of Object.entries(secrets))
+    Object.defineProperty(options, option, { get: read, enumerable: true });
   return {
     ...{ name, deadline, passesOnFailure },
     provides: definition.provides ?? {},
@@ -116,14 +121,14 @@ export function noteHookFailure(
   hook: HookName,
   error: unknown,
 ): void {
-  countCall(exchange, policy, hook, outcomeOf(error));
+  countCall(exchange, policy, hook, hookOutcome(error));
   const fields = logFields(exchange.record);
   fields.set("custom.policy", policy.name);
-  fields.set("error", `${hook}: ${errorText(error)}`);
+  fields.set("error", `${hook}: ${hookErrorText(error)}`);
 }
 
 /** Returns how a hook that threw is counted. */
-export function outcomeOf(error: unknown): "timeout" | "failed" {
+export function hookOutcome(error: unknown): "timeout" | "failed" {
   return error instanceof DeadlineExceeded ? "timeout" : "failed";
 }
 

@@ -30,7 +30,7 @@ function moduleLine(bundled: number): string | undefined {
 }
 
 /** Formats an error with its line in a policy's module. */
-export function errorText(error: unknown): string {
+export function hookErrorText(error: unknown): string {
   if (!(error instanceof Error)) return "threw something other than an Error";
   const place = placeInPolicy(error.stack ?? "");
   return `${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
