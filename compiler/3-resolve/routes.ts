@@ -355,6 +355,11 @@ function listenersOf(
   return listeners.flatMap(({ listener }) => context.listeners.get(listener) ?? []);
 }
 
+/** Whether a policy counts costs by the prices of models. */
+function countsCosts<Kind extends PolicyKind>({ kind, config }: PolicyConfig<Kind>): boolean {
+  return policyOf(kind).traits.countsCosts?.(config) === true;
+}
+
 /** Returns the facts about a route that its policies can use. */
 function routePlace(
   resource: RouteResource,
@@ -372,6 +377,7 @@ function routePlace(
       policies: policies.map(({ kind }) => kind),
       preRouting: preRouting.map(({ kind }) => kind),
       optional: optionalOf([...policies, ...preRouting]),
+      countsCosts: [...policies, ...preRouting].some(countsCosts),
       identityFields: [...policies, ...preRouting].flatMap(
         (policy) => identityFields(policy) ?? [],
       ),

@@ -5,7 +5,12 @@ import { listChanges, type SettingsChange } from "../model/access.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { LimitWindow } from "../model/limit-window.ts";
 import type { Infer } from "../schema/schema.ts";
-import { type LimitConfig, lowerLimit, UNITS } from "./local-rate-limit/limit-config.ts";
+import {
+  CATALOG_COST,
+  type LimitConfig,
+  lowerLimit,
+  UNITS,
+} from "./local-rate-limit/limit-config.ts";
 import { kubernetesLimitsSchema, localRateLimitSchema } from "./local-rate-limit/limit-schemas.ts";
 import type { CaseConfig } from "./parts/case-config.ts";
 import {
@@ -61,6 +66,7 @@ export const localRateLimit: Policy<
   scope: ["listener", "route"],
   traits: {
     actsOn: ["requests"],
+    countsCosts: (config) => limitsOf(config).some(({ cost }) => cost?.text === CATALOG_COST),
     limitsTokens: (config) => limitsOf(config).some(({ counts }) => counts === "tokens"),
   },
   schema: localRateLimitSchema,

@@ -88,6 +88,8 @@ export interface PolicyTraits<Config, Settings> {
   readonly choosesServer?: true;
   /** Whether it limits LLM tokens, which may be deducted before their number is known. */
   limitsTokens?(config: Config): boolean;
+  /** Whether it counts costs by the prices of models. */
+  countsCosts?(config: Config): boolean;
   /**
    * Parts of the request that it may change, which later rules read, and on a listener the choice of the route;
    * absent if none.

@@ -6,7 +6,13 @@ import { gwc } from "../harness/gwc.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
 import { itUnless } from "../harness/skip.ts";
-import { MODEL_ROWS_FILE, modelRowsText, modelSources } from "./model-rows-text.ts";
+import {
+  MODEL_ROWS_FILE,
+  modelRowsText,
+  modelSources,
+  VENDOR_PRICES_FILE,
+  vendorPricesText,
+} from "./model-rows-text.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 const MESSAGES = [{ role: "user", content: "Hello" }];
@@ -16,7 +22,9 @@ const sources = await modelSources();
 itUnless(sources === undefined ? "npm ci installs the packages" : undefined)(
   "the catalogue is what the packages say",
   () => {
-    expect(readFileSync(MODEL_ROWS_FILE, "utf8")).toBe(sources && modelRowsText(sources));
+    const rows = readFileSync(MODEL_ROWS_FILE, "utf8");
+    expect(rows).toBe(sources && modelRowsText(sources));
+    expect(readFileSync(VENDOR_PRICES_FILE, "utf8")).toBe(vendorPricesText(rows));
   },
 );
 

@@ -56,14 +56,14 @@ it("calls cost what the catalog says, in logs, metrics and expressions", async (
     },
   });
   expect(await ask(gateway.url, "small")).toBe(200);
-  await gateway.seen(/request.model=small .*llm.cost=0.0011( |$)/);
+  await gateway.seen(/request.model=small .*gen_ai.cost=0.0011( |$)/);
   // 800 prompt tokens, 200 cached ones, and output above the tier.
   expect(await ask(gateway.url, "large")).toBe(200);
-  await gateway.seen(/request.model=large .*llm.cost=0.0055 .*cost.cached=0.0001( |$)/);
+  await gateway.seen(/request.model=large .*gen_ai.cost=0.0055 .*cost.cached=0.0001( |$)/);
   expect(await ask(gateway.url, "m")).toBe(200);
-  await gateway.seen(/request.model=m .*llm.cost=0.004( |$)/);
+  await gateway.seen(/request.model=m .*gen_ai.cost=0.004( |$)/);
   expect(await ask(gateway.url, "unknown")).toBe(200);
-  await gateway.seen(/request.model=unknown (?!.*llm.cost=)/);
+  await gateway.seen(/request.model=unknown (?!.*gen_ai.cost=)/);
   const stats = await fetch(`http://127.0.0.1:${await gateway.statsPort()}/metrics`);
   const metrics = await stats.text();
   expect(metrics).toMatch(/gen_ai_client_cost_usd_total\{[^}]*"large"[^}]*\} 0.0055/);
@@ -85,4 +85,69 @@ it("a budget counts the costs of the catalog", async () => {
   });
   expect(await ask(gateway.url, "a")).toBe(200);
   expect(await ask(gateway.url, "a")).toBe(429);
+});
+
+it("calls of known models cost what the catalogue says, without prices in the configuration", async () => {
+  const server = await startServer();
+  const params = { baseUrl: `http://${server.host}/v1`, apiKey: "${KEY}" };
+  const gateway = await startGateway({
+    env: { KEY: "k" },
+    config: {
+      config: {
+        modelCatalog: [
+          { inline: { providers: { openai: { models: { "gpt-own": { rates: { input: 1 } } } } } } },
+        ],
+      },
+      llm: {
+        port: await freePort(),
+        models: [
+          { name: "*", provider: "openAI", params },
+          { name: "named", provider: "openAI", params: { ...params, model: "gpt-5-mini" } },
+        ],
+      },
+    },
+  });
+  // 800 tokens for 1.25, 200 cached ones for 0.125, and 100 of output for 10 dollars a million.
+  for (const model of ["gpt-5", "gpt-5-2025-08-07"]) {
+    expect(await ask(gateway.url, model)).toBe(200);
+    await gateway.seen(new RegExp(`request.model=${model} .*gen_ai.cost=0.002025( |$)`, "m"));
+  }
+  expect(await ask(gateway.url, "gpt-own")).toBe(200);
+  await gateway.seen(/request.model=gpt-own .*gen_ai.cost=0.001( |$)/m);
+  expect(await ask(gateway.url, "named")).toBe(200);
+  await gateway.seen(/request.model=named .*gen_ai.cost=0.000405( |$)/m);
+});
+
+it("calls without a price are counted", async () => {
+  const server = await startServer();
+  const params = { baseUrl: `http://${server.host}/v1` };
+  const gateway = await startGateway({
+    config: {
+      llm: { port: await freePort(), models: [{ name: "ours", provider: "ollama", params }] },
+    },
+  });
+  expect(await ask(gateway.url, "ours")).toBe(200);
+  await gateway.seen(/request.model=ours (?!.*gen_ai.cost=)/);
+  const stats = await fetch(`http://127.0.0.1:${await gateway.statsPort()}/metrics`);
+  expect(await stats.text()).toContain(
+    'gwc_llm_unpriced_calls_total{gen_ai_provider_name="ollama",gen_ai_request_model="ours"} 1',
+  );
+});
+
+it("a budget counts the prices of models by default", async () => {
+  const server = await startServer();
+  const params = { baseUrl: `http://${server.host}/v1`, apiKey: "${KEY}" };
+  const gateway = await startGateway({
+    env: { KEY: "k" },
+    config: {
+      llm: {
+        port: await freePort(),
+        models: [{ name: "gpt-5", provider: "openAI", params }],
+        policies: { localRateLimit: [{ budget: 0.004, unit: "Hours" }] },
+      },
+    },
+  });
+  const statuses = [];
+  for (let i = 0; i < 3; i++) statuses.push(await ask(gateway.url, "gpt-5"));
+  expect(statuses).toEqual([200, 200, 429]);
 });

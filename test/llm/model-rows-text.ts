@@ -4,6 +4,9 @@ import { root } from "../harness/root.ts";
 /** File that `npm run models` writes. */
 export const MODEL_ROWS_FILE = path.join(root, "compiler/backends/ai/model-rows.ts");
 
+/** File with the prices of each vendor, which `npm run models` writes, too. */
+export const VENDOR_PRICES_FILE = path.join(root, "runtime/llm/chat/vendor-prices.ts");
+
 /** Packages that the catalogue is written from. */
 interface ModelSources {
   readonly MODEL_CONFIGS: Readonly<Record<string, ModelConfig>>;
@@ -94,6 +97,29 @@ export const MODEL_ROWS = \`
 ${rows.join("\n")}
 \`;
 `;
+}
+
+/** Returns the text of the module with the prices of vendors, from that of the models. */
+export function vendorPricesText(modelRows: string): string {
+  const lines = modelRows.split("\n").map((line) => line.split(" "));
+  const tables = Object.values(VENDORS).map(([system]) => {
+    const rows = lines.filter(
+      ([vendor, , , , , , , , prices = "-"]) => vendor === system && prices !== "-",
+    );
+    const text = rows
+      .map(([, name, , , , , , , ...prices]) => [name, ...prices].join(" "))
+      .join("\n");
+    const constant = system.toUpperCase().replace(/\W/g, "_");
+    return `
+/** Prices of \`${system}\`. */
+export const ${constant}_PRICES = \`
+${text}
+\`;
+`;
+  });
+  return `// Written by "npm run models". Each row is that of a model: prices of input, output, cache reads and cache writes in US
+// dollars for a million tokens; then those of prompts above a number of tokens.
+${tables.join("")}`;
 }
 
 function rowOf(model: ModelConfig, calcPrice: ModelSources["calcPrice"]): string {

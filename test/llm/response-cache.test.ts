@@ -445,7 +445,7 @@ it("hits are logged and counted with the costs that they save", async () => {
   await ask(started);
   const line = await started.gateway.seen(/^.*llm\.cache=hit.*$/m);
   expect(String(line)).toContain("llm.cost.saved=20");
-  expect(String(line)).toContain("llm.cost=0");
+  expect(String(line)).toContain("gen_ai.cost=0");
   const stats = `http://127.0.0.1:${await started.gateway.statsPort()}/metrics`;
   const { body } = await send(stats, "GET");
   expect(body).toContain('gwc_llm_cache_requests_total{route="chat",result="hit"} 1');

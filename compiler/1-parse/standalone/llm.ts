@@ -15,8 +15,7 @@ export const LLM_PORT = 4000;
 /** Type of a valid `llm`. */
 export type LlmValue = Infer<ReturnType<typeof llmSchema>>;
 
-const BUDGET =
-  "use a limit: policies: { localRateLimit: [{ budget: 50, unit: Months, cost: EXPRESSION }] }";
+const BUDGET = "use a limit: policies: { localRateLimit: [{ budget: 50, unit: Months }] }";
 
 /** Schema of `llm`: models by name on their own port, for clients of every format. */
 export function llmSchema() {

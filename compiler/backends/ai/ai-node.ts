@@ -10,6 +10,7 @@ import type { HealthNode } from "../parts/health.ts";
 import type { NamedNode } from "../parts/named-expressions.ts";
 import type { PromptGuardNode } from "./guards.ts";
 import type { ModelConditionsNode } from "./model-conditions.ts";
+import type { PricedVendor } from "./priced-vendors.ts";
 import type { ProviderKind } from "./providers/index.ts";
 import type { LlmEndpoint } from "./providers/provider.ts";
 import type { ResponseCacheNode } from "./response-cache.ts";
@@ -58,8 +59,10 @@ export interface AiProviderNode {
   readonly system: string;
   /** Fixed model; `undefined` if the request names it. */
   readonly model: string | undefined;
-  /** Prices of its models; `undefined` if there are none. */
+  /** Prices of models; `undefined` if there are none. */
   readonly prices: Readonly<Record<string, ModelPrice>> | undefined;
+  /** Vendors whose models clients may request by name, for their prices; empty if `prices` has all. */
+  readonly pricedVendors: readonly PricedVendor[];
   /** Traits of models that the configuration names; `undefined` if none are known. */
   readonly traits: Readonly<Record<string, ModelTraits>> | undefined;
   /** Function that converts model names to those of the provider's paths; `undefined` if they are the same. */

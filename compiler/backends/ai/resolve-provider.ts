@@ -31,6 +31,7 @@ import type { ProviderConfig } from "./ai-config.ts";
 import type { AiProviderNode, TransformsNode } from "./ai-node.ts";
 import { resolvePromptGuard } from "./guards.ts";
 import { knownModel, misspelledModel } from "./known-models.ts";
+import { pricedVendors } from "./priced-vendors.ts";
 import { resolveProviderServer } from "./provider-server.ts";
 import { type ProviderKind, type ProviderOptions, providerOf } from "./providers/index.ts";
 import type { LlmCredentialForm, LlmEndpoint } from "./providers/provider.ts";
@@ -91,7 +92,7 @@ export function resolveProvider(
     id: camelCase(name),
     kind: options.kind,
     system: systemOf(options),
-    prices: pricesOf(config, context),
+    ...pricesOf(config, place.served, context),
     traits: traitsOf(config, place.served, merged.ai, context),
     model: modelOf(options),
     url: secureUrl(at.url, connection),
@@ -231,24 +232,36 @@ function catalogOf(
   return names.map((name) => modelPrices?.[name]).find((each) => each !== undefined);
 }
 
-/** Returns the prices of a provider's models; reports a fixed model without a price. */
+/**
+ * Returns the prices of a provider's models: those of the configuration, and of the catalogue of gwc. Reports models without a
+ * price if the configuration has prices, or counts costs.
+ */
 function pricesOf(
-  { options, optionsOrigin }: ProviderConfig,
-  { modelPrices, diagnostics }: BackendResolveContext,
-): AiProviderNode["prices"] {
-  if (modelPrices === undefined) return undefined;
+  { options, optionsOrigin, origin }: ProviderConfig,
+  served: string | undefined,
+  { modelPrices, diagnostics, route }: BackendResolveContext,
+): Pick<AiProviderNode, "prices" | "pricedVendors"> {
   const system = systemOf(options);
-  const priced = Object.entries(catalogOf(options, modelPrices) ?? {}).flatMap(
+  const configured = Object.entries(catalogOf(options, modelPrices) ?? {}).flatMap(
     ([name, { rates, tiers }]) =>
       rates === undefined ? [] : [[name, { rates, ...(tiers && { tiers }) }] as const],
   );
-  const all: AiProviderNode["prices"] = Object.fromEntries(priced);
-  const model = modelOf(options);
-  if (model === undefined) return all;
-  const price = all[model];
-  if (price !== undefined) return { [model]: price };
-  diagnostics.report("unpriced-model", childOf(optionsOrigin, "model"), { model, system });
-  return undefined;
+  const own: NonNullable<AiProviderNode["prices"]> = Object.fromEntries(configured);
+  const fixed = modelOf(options);
+  const model = fixed ?? (served?.includes("*") === true ? undefined : served);
+  const isCounted = modelPrices !== undefined || route.countsCosts === true;
+  if (model === undefined) {
+    const vendors = pricedVendors(system);
+    const isUnknown = vendors.length === 0 && configured.length === 0;
+    if (isUnknown && route.countsCosts === true)
+      diagnostics.report("unpriced-model", origin, { model: undefined, system });
+    return { prices: configured.length === 0 ? undefined : own, pricedVendors: vendors };
+  }
+  const price = own[model] ?? knownModel(model)?.price;
+  if (price !== undefined) return { prices: { [model]: price }, pricedVendors: [] };
+  const at = fixed === undefined ? origin : childOf(optionsOrigin, "model");
+  if (isCounted) diagnostics.report("unpriced-model", at, { model, system });
+  return { prices: undefined, pricedVendors: [] };
 }
 
 function headersOf<Kind extends ProviderKind>({

@@ -26,6 +26,8 @@ export interface PrecedingPolicies {
    * access.
    */
   readonly optional: readonly string[];
+  /** Whether one of these counts costs by the prices of models; absent if none does. */
+  readonly countsCosts?: boolean;
   /** Known fields of the identities that all of these establish. */
   readonly identityFields: readonly IdentityFields[];
 }

@@ -175,12 +175,17 @@ export const llmMessages = {
     explanation:
       "A model catalog has prices by provider and model, in US dollars for a million tokens. A file is JSON or YAML.",
   }),
-  "unpriced-model": message<{ model: string; system: string }>({
+  "unpriced-model": message<{ model: string | undefined; system: string }>({
     severity: "warning",
-    text: ({ model, system }) => `the model catalog has no price for "${model}" of ${system}`,
-    hint: ({ model, system }) => `add providers: { ${system}: { models: { "${model}": {...} } } }`,
+    text: ({ model, system }) =>
+      model === undefined
+        ? `no prices of models of ${system} are known`
+        : `the model catalog has no price for "${model}" of ${system}`,
+    hint: ({ model = "NAME", system }) =>
+      `add providers: { ${system}: { models: { "${model}": {...} } } } to \`config.modelCatalog\``,
     explanation:
-      "Without a price, `llm.cost` is absent, and logs and metrics have no costs of the model's calls.",
+      "Prices come from `config.modelCatalog`, or else from the catalogue of gwc, which has those of large vendors. Without a " +
+      "price, `llm.cost` is absent, budgets do not count the model's calls, and `gwc_llm_unpriced_calls_total` counts them.",
   }),
   "retired-model": message<{ model: string }>({
     severity: "warning",

@@ -30,12 +30,21 @@ export const UNITS = {
   Months: "month",
 } as const satisfies Readonly<Record<string, LimitWindow>>;
 
+/** Costs of a call by the prices of models, which a budget counts by default. */
+export const CATALOG_COST = "llm.cost.total";
+
+function costOf({ cost, budget }: Partial<LimitValue>, origin: Origin): LimitConfig["cost"] {
+  if (cost !== undefined) return { text: cost, origin: childOf(origin, "cost") };
+  return budget === undefined
+    ? undefined
+    : { text: CATALOG_COST, origin: childOf(origin, "budget") };
+}
+
 /** Reads a limit of either form. */
 export function lowerLimit(given: Partial<LimitValue>, origin: Origin): LimitConfig {
   const key =
     given.key === undefined ? undefined : { text: given.key, origin: childOf(origin, "key") };
-  const cost =
-    given.cost === undefined ? undefined : { text: given.cost, origin: childOf(origin, "cost") };
+  const cost = costOf(given, origin);
   const amount = given.requests ?? given.tokens ?? given.budget;
   if (amount !== undefined) {
     const { unit, burst = 0 } = given;

@@ -35,7 +35,11 @@ function amount(description: string, minimum: number, file: { readonly default?:
 const limit = object(
   {
     requests: amounts.requests.file,
-    budget: number("Maximum cost per `unit`, in the currency of `cost`.", 0.000_001, MAX),
+    budget: number(
+      "Maximum cost per `unit`, in the currency of `cost`: US dollars by default.",
+      0.000_001,
+      MAX,
+    ),
     unit: choice(
       "Unit of time. Days and months follow the calendar, in UTC. Usage of limits of an hour or longer is persisted in `GWC_STATE_DIR`.",
       ["Seconds", "Minutes", "Hours", "Days", "Months"],
@@ -53,7 +57,7 @@ const limit = object(
     cost: inPhase(
       "response",
       expression(
-        "Amount that a finished call takes instead of its tokens: `double(llm.totalTokens) * 0.000001`. If the expression fails, nothing is taken and a warning is logged.",
+        "Amount that a finished call takes instead of its tokens: `double(llm.totalTokens) * 0.000001`. A budget takes `llm.cost.total` by default, the price of the model. If the expression fails, nothing is taken and a warning is logged.",
       ),
     ),
     key: expression(
@@ -90,7 +94,6 @@ const limit = object(
           cost === undefined || budget !== undefined || type === "tokens",
         cel: "!has(self.cost) || has(self.budget) || (has(self.type) && self.type == 'tokens')",
       },
-      needsField("budget", "cost"),
       needsField("budget", "unit"),
       needsField("tokens", "unit"),
       needsField("type", "maxTokens"),
@@ -105,7 +108,6 @@ const limit = object(
         budget: 50,
         unit: "Months",
         key: "apiKey.team",
-        cost: "(double(llm.inputTokens) * 0.25 + double(llm.outputTokens) * 2.0) / 1000000.0",
       },
     ],
   },

@@ -10,6 +10,8 @@ import { oneTarget } from "gwc/runtime/llm/calls/choose-target";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { reasonsWithTools } from "gwc/runtime/llm/calls/reasons-with-tools";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
+import { knownPrices } from "gwc/runtime/llm/chat/known-prices";
+import { OPENAI_PRICES } from "gwc/runtime/llm/chat/vendor-prices";
 import { completionsClient } from "gwc/runtime/llm/formats/completions/client";
 import { completionsErrors, completionsRefusal } from "gwc/runtime/llm/formats/completions/errors";
 import { completionsNative } from "gwc/runtime/llm/formats/completions/native";
@@ -46,6 +48,7 @@ const providers = {
     url: "https://api.openai.com",
     connectTimeout: 10 * SECOND,
     authorization: `Bearer ${env("OPENAI_API_KEY")}`,
+    prices: knownPrices([OPENAI_PRICES]),
   }),
 };
 

@@ -13,6 +13,8 @@ import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { reasonsWithTools } from "gwc/runtime/llm/calls/reasons-with-tools";
 import { type LlmTarget, unasked } from "gwc/runtime/llm/calls/target";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
+import { knownPrices } from "gwc/runtime/llm/chat/known-prices";
+import { OPENAI_PRICES } from "gwc/runtime/llm/chat/vendor-prices";
 import { completionsClient } from "gwc/runtime/llm/formats/completions/client";
 import { completionsErrors, completionsRefusal } from "gwc/runtime/llm/formats/completions/errors";
 import { completionsNative } from "gwc/runtime/llm/formats/completions/native";
@@ -54,6 +56,9 @@ const providers = {
     url: "https://api.anthropic.com",
     connectTimeout: 10 * SECOND,
     credential: keyHeader("x-api-key", env("ANTHROPIC_API_KEY")),
+    prices: new Map([
+      ["claude-haiku-4-5", { rates: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25 } }],
+    ]),
     headers: ["anthropic-version", "2023-06-01"],
   }),
   // gateway.yaml llm.models[gpt-*]
@@ -63,6 +68,7 @@ const providers = {
     url: "https://api.openai.com",
     connectTimeout: 10 * SECOND,
     authorization: `Bearer ${env("OPENAI_API_KEY")}`,
+    prices: knownPrices([OPENAI_PRICES]),
   }),
   // gateway.yaml llm.models[local]
   local: openProvider({

@@ -12,6 +12,12 @@ import { modelPath } from "gwc/runtime/llm/calls/model-path";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { reasonsWithTools } from "gwc/runtime/llm/calls/reasons-with-tools";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
+import { knownPrices } from "gwc/runtime/llm/chat/known-prices";
+import {
+  ANTHROPIC_PRICES,
+  GCP_GEMINI_PRICES,
+  OPENAI_PRICES,
+} from "gwc/runtime/llm/chat/vendor-prices";
 import { completionsClient } from "gwc/runtime/llm/formats/completions/client";
 import { completionsErrors, completionsRefusal } from "gwc/runtime/llm/formats/completions/errors";
 import { completionsNative } from "gwc/runtime/llm/formats/completions/native";
@@ -63,6 +69,7 @@ const providers = {
     url: "https://api.anthropic.com",
     connectTimeout: 10 * SECOND,
     credential: keyHeader("x-api-key", env("ANTHROPIC_API_KEY")),
+    prices: knownPrices([ANTHROPIC_PRICES]),
     headers: ["anthropic-version", "2023-06-01"],
     health: { eviction: 10 * SECOND, consecutiveFailures: 1 },
   }),
@@ -73,6 +80,7 @@ const providers = {
     url: "https://api.openai.com",
     connectTimeout: 10 * SECOND,
     authorization: `Bearer ${env("OPENAI_API_KEY")}`,
+    prices: knownPrices([OPENAI_PRICES]),
     health: { eviction: 10 * SECOND, consecutiveFailures: 1 },
   }),
   // gateway.yaml routes[models].backends[0].ai.groups[1].providers[gemini]
@@ -85,6 +93,7 @@ const providers = {
       { prefix: "/v1beta/openai/", header: "authorization", otherwise: "x-goog-api-key" },
       env("GEMINI_API_KEY"),
     ),
+    prices: knownPrices([GCP_GEMINI_PRICES]),
     health: { eviction: 10 * SECOND, consecutiveFailures: 1 },
   }),
 };

@@ -146,7 +146,7 @@ function maxAgeOf(header: string | undefined): number {
   return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * SECOND;
 }
 
-/** Logs a response from the cache. It used no tokens and cost nothing, which `llm.cost` says. */
+/** Logs a response from the cache. It used no tokens and cost nothing, which `gen_ai.cost` says. */
 function recordHit(
   { record }: Exchange,
   { facts: { model, id, usage, finish }, system, cost }: CachedResponse,
@@ -165,5 +165,5 @@ function recordHit(
   if (finish !== undefined) fields.set("gen_ai.response.finish_reasons", finish);
   if (usage !== undefined) recordUsage(fields, usage);
   if (cost === undefined) return;
-  fields.set("llm.cost", "0").set("llm.cost.saved", String(Number(cost.toFixed(9))));
+  fields.set("gen_ai.cost", "0").set("llm.cost.saved", String(Number(cost.toFixed(9))));
 }

@@ -154,7 +154,6 @@ export class CallAttempts {
     const guard = this.#guards?.responseGuard(target, call);
     const recording = cached?.record();
     const settle = (outcome: AttemptOutcome): void => {
-      if (span !== undefined) endModelCall(span, outcome);
       // An error passes guards once it is known that the client gets it.
       if (guard !== undefined && outcome.kind !== "failed") this.#guards?.settle(guard);
       if (health !== undefined) {
@@ -163,6 +162,7 @@ export class CallAttempts {
       }
       const facts = { target, call, model, operation, start, attributes };
       recordResponse(exchange, facts, outcome);
+      if (span !== undefined) endModelCall(span, outcome, attributes);
       if (recording !== undefined) cached?.settle(recording, outcome, call, attributes);
       if (outcome.kind === "failed") void this.#continue({ ...outcome, target });
     };
@@ -303,7 +303,7 @@ function beginModelCall(
 }
 
 /** Ends the span with the outcome of the request. */
-function endModelCall(span: CallSpan, outcome: AttemptOutcome): void {
+function endModelCall(span: CallSpan, outcome: AttemptOutcome, { cost }: CallAttributes): void {
   if (outcome.kind === "abandoned") {
     span.end("aborted");
     return;
@@ -316,6 +316,7 @@ function endModelCall(span: CallSpan, outcome: AttemptOutcome): void {
     span.list("gen_ai.response.finish_reasons", finish === undefined ? undefined : [finish]);
     span.number("gen_ai.usage.input_tokens", usage?.input);
     span.number("gen_ai.usage.output_tokens", usage?.output);
+    span.number("gen_ai.cost", cost?.total);
   }
   span.end(outcome.error?.kind);
 }

@@ -10,6 +10,7 @@ import {
   providerEjected,
   providerHealth,
   providerPending,
+  unpricedCalls,
 } from "../../metrics/table/models.ts";
 import type { ServerState, ServerStates } from "../../process/server-states.ts";
 import { SECOND } from "../../process/units.ts";
@@ -80,6 +81,12 @@ export class ModelMetrics implements ServerStates {
   /** Adds the costs of a call, in US dollars. */
   cost(figures: ModelCallFigures, dollars: number): void {
     this.#seriesOf(figures).cost.value += dollars;
+  }
+
+  /** Counts a call that used tokens of a model without a price. */
+  unpriced({ provider, requestModel, errorType }: ModelCallFigures): void {
+    const model = this.#model(requestModel, errorType === undefined);
+    this.#metrics.counter(unpricedCalls, provider, model).value += 1;
   }
 
   /** Reports the health of a provider. Replaces a provider of the same name from an earlier configuration. */

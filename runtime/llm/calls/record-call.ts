@@ -90,9 +90,9 @@ export function recordResponse(
   call.attributes.note(usedFacts(call, outcome), call.model, prices);
   const { cost } = call.attributes;
   if (cost !== undefined) {
-    fields.set("llm.cost", String(Number(cost.total.toFixed(9))));
+    fields.set("gen_ai.cost", String(Number(cost.total.toFixed(9))));
     metrics.cost(called, cost.total);
-  }
+  } else if (call.operation !== "count_tokens") metrics.unpriced(called);
   if (call.operation !== "count_tokens") countTokens(record, call.attributes);
   if (outcome.kind === "abandoned") return;
   const { model, id, usage, finish } = outcome.facts;

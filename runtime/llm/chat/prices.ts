@@ -21,7 +21,10 @@ export interface ModelPrice {
 }
 
 /** Prices of a provider's models, by name. */
-export type ModelPriceList = ReadonlyMap<string, ModelPrice>;
+export interface ModelPriceList {
+  /** `undefined` if the price is not known. */
+  get(model: string): ModelPrice | undefined;
+}
 
 /** Returns the costs of a call. */
 export function costOf({ rates: own, tiers = [] }: ModelPrice, usage: Usage): LlmCost {

@@ -39,6 +39,14 @@ export const modelCost = {
   ],
 } as const satisfies CounterMetric;
 
+/** `gwc_llm_unpriced_calls_total` */
+export const unpricedCalls = {
+  kind: "counter",
+  name: "gwc_llm_unpriced_calls_total",
+  help: "Requests to models that used tokens and whose price is not known, so that their costs are not counted.",
+  labels: ["gen_ai_provider_name", "gen_ai_request_model"],
+} as const satisfies CounterMetric;
+
 /** `gen_ai_server_request_duration` */
 export const modelDuration = {
   kind: "histogram",

@@ -100,4 +100,5 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "gen_ai.request.presence_penalty",
   "gen_ai.request.seed",
   "gen_ai.embeddings.dimension.count",
+  "gen_ai.cost",
 ]);

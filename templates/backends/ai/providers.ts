@@ -13,6 +13,18 @@ import { modelNaming } from "./model-naming.ts";
 type AiNode = BackendNode<"ai">;
 type ProviderNode = AiNode["groups"][number][number];
 
+const CHAT = "gwc/runtime/llm/chat";
+
+/** Names of the tables of prices. */
+const TABLES: Readonly<Record<ProviderNode["pricedVendors"][number], string>> = {
+  anthropic: "ANTHROPIC_PRICES",
+  openai: "OPENAI_PRICES",
+  "gcp.gemini": "GCP_GEMINI_PRICES",
+  x_ai: "X_AI_PRICES",
+  deepseek: "DEEPSEEK_PRICES",
+  moonshot_ai: "MOONSHOT_AI_PRICES",
+};
+
 /** Declares the providers of a route by name. */
 export function providersCode(
   { groups, origin }: AiNode,
@@ -63,11 +75,18 @@ function apiUrlCode({ url, connection }: ProviderNode, path: string): Code {
   return code`${call(read, [literal(address), value(path)])}`;
 }
 
-function pricesCode({ prices = {} }: ProviderNode): Code | undefined {
+function pricesCode({ prices = {}, pricedVendors }: ProviderNode): Code | undefined {
   const rows = Object.entries(prices).map(([model, { rates, tiers }]): [string, Printable] => [
     model,
     { rates: { ...rates }, tiers: tiers?.map((tier) => ({ ...tier, rates: { ...tier.rates } })) },
   ]);
+  if (pricedVendors.length > 0) {
+    const tables = literal(
+      pricedVendors.map((vendor) => imported(`${CHAT}/vendor-prices`, TABLES[vendor])),
+    );
+    const known = imported(`${CHAT}/known-prices`, "knownPrices");
+    return code`${call(known, rows.length === 0 ? [tables] : [tables, literal(rows)])}`;
+  }
   return rows.length === 0 ? undefined : code`new Map(${literal(rows)})`;
 }
 
