@@ -24,6 +24,9 @@ export const guidesFolder = path.join(packageRoot, ".github", "guides");
 /** Scripts and the style sheet of the admin pages. */
 export const adminAssets = path.join(packageRoot, "compiler", "run", "admin", "assets");
 
+/** Script and style sheet of `gwc review`. */
+export const reviewAssets = path.join(packageRoot, "compiler", "inspect", "review", "assets");
+
 /**
  * Returns the URL of the entry module of a thread by its path in the compiler's sources
  * (`controller/model/compile-worker`).

@@ -14,6 +14,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "host.ts",
     "cached-results.ts",
     "installation.ts",
+    "html",
     "diagnostics",
     "model",
     "schema",

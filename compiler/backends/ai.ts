@@ -7,6 +7,7 @@ import { type AiValue, aiSchema, lowerAi } from "./ai/file-form.ts";
 import { canReadTexts, hookedGuard } from "./ai/guards.ts";
 import { type KubernetesAiValue, kubernetesAi } from "./ai/manifest-form.ts";
 import { resolveAi, resolveRoutes } from "./ai/resolve.ts";
+import { ruledModels } from "./ai/ruled-models.ts";
 import { virtualModelText } from "./ai/virtual-models.ts";
 import type { Backend } from "./backend.ts";
 import { restText } from "./parts/health.ts";
@@ -69,6 +70,7 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
         ? []
         : [{ rules: each.rules, origin: each.rulesAt.origin }],
     ),
+  ruledModels,
   passesToken: ({ groups }) => groups.flat().some(({ connection }) => connection.isPassthrough),
   describe: ({ groups, served, virtualModels }) => [
     ...groups.flatMap((group, index) =>

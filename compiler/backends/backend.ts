@@ -82,6 +82,8 @@ export interface Backend<
   modelNames?(config: Config): readonly string[] | undefined;
   /** Returns the rules that some of its servers have, which not every request of a route has to pass; absent if none. */
   partialRules?(node: Node): readonly PartialRules[];
+  /** Returns the models that it serves, with their rules; absent if it serves none. */
+  ruledModels?(node: Node): readonly RuledModel[];
   /** Returns the MCP servers whose items rules can distinguish by name; absent if it has no items. */
   itemTargets?(config: Config): ItemTargets;
   /** Returns the policies of single servers in a file, by the names of the servers; absent if servers have none. */
@@ -113,6 +115,14 @@ export interface SharedCache {
 export interface PartialRules {
   readonly rules: readonly Rule[];
   readonly origin: Origin;
+}
+
+/** A model, by the name that clients use. */
+export interface RuledModel {
+  /** Name with at most one `*`, or `*` for any model. */
+  readonly name: string;
+  /** Alternative rules, one of which must allow a caller; empty if everybody may use it who may use the route. */
+  readonly anyOf: readonly PartialRules[];
 }
 
 /** `policies` of one server of a backend in a file, as validated. */

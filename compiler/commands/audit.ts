@@ -1,22 +1,16 @@
 import { findingsOf, totals } from "../diagnostics/report/findings.ts";
 import { type ReportFormat, report } from "../diagnostics/report/report.ts";
 import { auditPrograms } from "../inspect/audit/audit.ts";
-import {
-  type AuditBaseline,
-  baselineText,
-  readBaseline,
-  unaccepted,
-} from "../inspect/audit/baseline.ts";
+import { baselineText, unaccepted } from "../inspect/audit/baseline.ts";
 import { checkInput } from "../inspect/check-input.ts";
 import { version } from "../installation.ts";
+import { BASELINE, baselineFrom } from "./accepted-findings.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
 import { gateway } from "./shared-options.ts";
 
 const FORMATS: readonly ReportFormat[] = ["text", "json", "sarif", "github", "junit"];
-
-const BASELINE = ".gwc-audit.yaml";
 
 /** `gwc audit`: reports what is open, weak or without effect in a valid configuration. */
 export const audit: Command = {
@@ -49,7 +43,7 @@ async function auditFiles(
 ): Promise<CommandResult> {
   const input = commandInput(positionals, host, "gwc audit FILE");
   if (input.kind === "none") return input.result;
-  const baseline = baselineFrom(options.baseline, host.readText(options.baseline ?? BASELINE));
+  const baseline = baselineFrom(options.baseline, host);
   if ("exitCode" in baseline) return baseline;
   const checked = checkInput(input.files, host, false, options.gateway);
   const found = auditPrograms(checked.programs);
@@ -71,21 +65,4 @@ async function auditFiles(
   ].join("");
   const isBad = checked.programs.length === 0 || open.some(({ severity }) => severity !== "note");
   return { exitCode: isBad ? 1 : 0, stdout, stderr };
-}
-
-function baselineFrom(
-  named: string | undefined,
-  read: ReturnType<CommandContext["host"]["readText"]>,
-): AuditBaseline | CommandResult {
-  if (read.kind === "problem") {
-    if (named === undefined) return { accepted: [] };
-    return { exitCode: 2, stderr: `error: "${named}" can't be read: ${read.problem}\n` };
-  }
-  const hint = "hint: `gwc audit --write-baseline` prints one\n";
-  return (
-    readBaseline(read.text) ?? {
-      exitCode: 2,
-      stderr: `error: "${named ?? BASELINE}" is not a baseline: it needs accepted: [{code, message, reason}]\n${hint}`,
-    }
-  );
 }

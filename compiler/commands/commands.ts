@@ -93,6 +93,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./keys.ts")).keys,
   },
   {
+    name: "review",
+    positionals: "[FILES..]",
+    summary: "write one HTML file with effective access, changes, findings and tests",
+    load: async () => (await import("./review.ts")).review,
+  },
+  {
     name: "graph",
     positionals: "[FILE]",
     summary: "draw a gateway, or what a change adds and removes",

@@ -1,11 +1,7 @@
-import type { Checked } from "../compile.ts";
-import { byRisk, type ProgramDiff } from "../inspect/diff/difference.ts";
-import { credentialDifferences } from "../inspect/diff/process-differences.ts";
-import { programDiff } from "../inspect/diff/program-diff.ts";
+import { checkedDiff } from "../inspect/diff/checked-diff.ts";
+import type { ProgramDiff } from "../inspect/diff/difference.ts";
 import { type DiffFormat, diffReport } from "../inspect/diff/report/diff-report.ts";
 import { summaryDiff } from "../inspect/diff/summary-diff.ts";
-import { workOfCommand } from "../inspect/effect/work/work.ts";
-import type { Program } from "../ir/program.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { comparedSides, filesOf, readSide, severalGateways, summaryOf } from "./compared-sides.ts";
@@ -72,51 +68,6 @@ async function compare(given: Arguments, context: CommandContext): Promise<Comma
   const format = oneOf(FORMATS, given.options.format, defaults);
   const stdout = diffReport(format, found, files, context.isColored.stdout);
   return { exitCode: given.flags.has("exit-code") ? exitCodeOf(found) : 0, stdout };
-}
-
-/** Compares all gateways of two configurations, and the credentials in their files; riskiest differences first. */
-function checkedDiff(before: Checked, after: Checked): ProgramDiff {
-  const pairs = pairsOf(before, after);
-  const work = workOfCommand();
-  const all = pairs.map(([old, now]) => {
-    const found = programDiff(old, now, work);
-    return pairs.length === 1 ? found : diffOf(now.name, found);
-  });
-  const credentials = credentialDifferences(before.literals, after.literals);
-  return {
-    differences: byRisk([...all.flatMap(({ differences }) => differences), ...credentials]),
-    undecided: all.flatMap(({ undecided }) => undecided),
-    changedRoutes: all.reduce((sum, { changedRoutes }) => sum + changedRoutes, 0),
-  };
-}
-
-/** Prefixes the subjects of differences with the Gateway's name. */
-function diffOf(
-  gatewayName: string,
-  { differences, undecided, ...rest }: ProgramDiff,
-): ProgramDiff {
-  const prefixed = (text: string) => `Gateway ${gatewayName}: ${text}`;
-  return {
-    differences: differences.map((each) => ({ ...each, subject: prefixed(each.subject) })),
-    undecided: undecided.map(prefixed),
-    ...rest,
-  };
-}
-
-/** Pairs Gateways by name; standalone files have one per side, which pair regardless of name. */
-function pairsOf(before: Checked, after: Checked): readonly (readonly [Program, Program])[] {
-  const [old, now] = [before.programs, after.programs];
-  const [first, second] = [old[0], now[0]];
-  if (old.length === 1 && now.length === 1 && first !== undefined && second !== undefined)
-    return [[first, second]];
-  const names = new Set([...old, ...now].map(({ name }) => name));
-  return [...names].flatMap((name) => {
-    const [a, b] = [old.find((each) => each.name === name), now.find((each) => each.name === name)];
-    const some = a ?? b;
-    if (some === undefined) return [];
-    const empty: Program = { ...some, binds: [], tcp: [] };
-    return [[a ?? empty, b ?? empty] as const];
-  });
 }
 
 function exitCodeOf({ differences, undecided }: ProgramDiff): 0 | 4 | 5 {

@@ -1,12 +1,10 @@
-import path from "node:path";
-import { isTestFile } from "../1-parse/input-files.ts";
 import { findingsOf } from "../diagnostics/report/findings.ts";
 import { type ReportFormat, report } from "../diagnostics/report/report.ts";
 import { textReport } from "../diagnostics/report/text.ts";
-import type { Host } from "../host.ts";
 import { checkInput } from "../inspect/check-input.ts";
 import { coverageText } from "../inspect/tests/report/coverage-text.ts";
 import { runTests, type TestRun } from "../inspect/tests/run-tests.ts";
+import { testFilesOf } from "../inspect/tests/test-files.ts";
 import { version } from "../installation.ts";
 import { isStartupError } from "../model/startup-error.ts";
 import { oneOf } from "./arguments.ts";
@@ -90,13 +88,6 @@ async function testFiles(
     stdout: isMachine ? stdout : `${stdout}${coverage}`,
     stderr: `${isMachine ? coverage : ""}${verdictText(run, paths, failed.length)}`,
   };
-}
-
-/** Lists the test files in the folder of a configuration. */
-function testFilesOf(config: string, host: Host): readonly string[] {
-  const folder = host.filesIn(config) === undefined ? path.dirname(config) : config;
-  const names = (host.filesIn(folder) ?? []).filter(isTestFile);
-  return names.filter((file) => path.normalize(path.dirname(file)) === path.normalize(folder));
 }
 
 function noTests(config: string): CommandResult {

@@ -43,7 +43,7 @@ export function decidedPolicies(
 }
 
 /** Returns the policies of listener, route and backends, without rules about part of a backend's requests. */
-function allPolicies(
+export function allPolicies(
   listener: Pick<ListenerNode, "admission" | "preRouting"> | undefined,
   { policies, backends }: Pick<RouteNode, "policies" | "backends">,
 ): readonly PolicyUse[] {

@@ -4,7 +4,13 @@ import path from "node:path";
 import { build, type Plugin } from "esbuild";
 import { PACKAGED_DECLARATIONS, packDeclarations } from "../4-emit/check/runtime-modules.ts";
 import { editorSchemaText } from "../commands/schema.ts";
-import { adminAssets, guidesFolder, packageRoot, runtimeFolder } from "../installation.ts";
+import {
+  adminAssets,
+  guidesFolder,
+  packageRoot,
+  reviewAssets,
+  runtimeFolder,
+} from "../installation.ts";
 
 const compilerFolder = path.join(packageRoot, "compiler");
 const dist = path.join(packageRoot, "dist");
@@ -64,9 +70,8 @@ export async function writePackage(folder: string): Promise<void> {
   cpSync(path.join(compilerFolder, "gwc.mjs"), path.join(folder, "compiler", "gwc.mjs"));
   cpSync(path.join(packageRoot, "package.json"), path.join(folder, "package.json"));
   cpSync(runtimeFolder, path.join(folder, "runtime"), { recursive: true });
-  cpSync(adminAssets, path.join(folder, path.relative(packageRoot, adminAssets)), {
-    recursive: true,
-  });
+  for (const assets of [adminAssets, reviewAssets])
+    cpSync(assets, path.join(folder, path.relative(packageRoot, assets)), { recursive: true });
   cpSync(guidesFolder, path.join(folder, ".github", "guides"), { recursive: true });
   await writeModules(path.join(folder, "dist"));
 }

@@ -200,7 +200,7 @@ function namedModels(
  * Adds the rules of a model's entries, if each of them has some. The entries of a virtual model are those of all models
  * that it leads to.
  */
-function ruledModel(
+export function ruledModel(
   model: ModelNode,
   {
     served,

@@ -9,12 +9,13 @@ export type AccessOutcome = "yes" | "no" | "depends";
 
 /** Returns the best outcome of several routes or servers. */
 export function accessOutcome(found: readonly RouteAccess[]): AccessOutcome {
-  const outcomes = found.map(({ verdicts }) => outcomeOf(verdicts));
+  const outcomes = found.map(({ verdicts }) => accessOutcomeOf(verdicts));
   if (outcomes.includes("yes")) return "yes";
   return outcomes.includes("depends") ? "depends" : "no";
 }
 
-function outcomeOf(verdicts: readonly PolicyVerdict[]): AccessOutcome {
+/** Returns whether a request gets through all policies. */
+export function accessOutcomeOf(verdicts: readonly PolicyVerdict[]): AccessOutcome {
   const all = verdicts.map(({ verdict }) => verdict);
   if (all.includes("refuses")) return "no";
   return all.includes("depends") || all.includes("undecided") ? "depends" : "yes";
@@ -33,7 +34,7 @@ export function accessText(
 
 function routeText(access: RouteAccess, files: readonly SourceFile[]): string {
   const { verdicts } = access;
-  const outcome = { yes: "yes", no: "no", depends: "it depends" }[outcomeOf(verdicts)];
+  const outcome = { yes: "yes", no: "no", depends: "it depends" }[accessOutcomeOf(verdicts)];
   const lines = verdicts.map((each) => verdictText(each, files));
   return [`${routeHead(access)}: ${outcome}`, ...(lines.length === 0 ? [NO_POLICY] : lines)].join(
     "\n",
@@ -91,7 +92,7 @@ export function whoText(
 function whoLines(access: RouteAccess, files: readonly SourceFile[]): readonly string[] {
   const { verdicts } = access;
   const lines = verdicts.map((each) => verdictText(each, files));
-  if (outcomeOf(verdicts) === "no") return [`${routeHead(access)}: nobody`, ...lines];
+  if (accessOutcomeOf(verdicts) === "no") return [`${routeHead(access)}: nobody`, ...lines];
   const needs = verdicts.flatMap((each) => each.needs ?? []);
   const proved = needs.length === 0 ? "" : ` with ${needs.join(" and ")}`;
   const open = verdicts.filter(({ verdict }) => verdict === "undecided");
@@ -114,7 +115,7 @@ function namesOf(verdicts: readonly PolicyVerdict[]): string {
 }
 
 /** Formats the listed alternatives as a CEL expression. */
-function wordingExpression({ terms }: Wording): string {
+export function wordingExpression({ terms }: Wording): string {
   const alternatives = terms.map(termExpression);
   const [first = "false"] = alternatives;
   return alternatives.length <= 1
@@ -132,7 +133,7 @@ export function accessJson(
     route: route?.name,
     listener: listener.name,
     target,
-    outcome: outcomeOf(verdicts),
+    outcome: accessOutcomeOf(verdicts),
     policies: verdicts.map(({ policy, verdict, reason, origin, passes }) => ({
       policy,
       verdict,

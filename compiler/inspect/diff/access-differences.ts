@@ -1,4 +1,5 @@
 import { ruleReason } from "../access/chain-verdicts.ts";
+import { sentRequestText } from "../access/sent-request-text.ts";
 import type { RequestData } from "../effect/data/request-data.ts";
 import { sayTerm } from "../effect/words/in-words.ts";
 import { type Work, workOfCommand } from "../effect/work/work.ts";
@@ -76,7 +77,7 @@ function accessDifference(
     by: placeOf(after),
     was: reasonText(before),
     wasBy: before.reason.kind === "rule" ? before.reason.rule.origin : undefined,
-    example: exampleText(example, isItem, sent, isPlaced),
+    example: sentRequestText(example, isItem, sent, isPlaced),
   };
 }
 
@@ -101,56 +102,4 @@ function reasonText({ isAllowed, reason }: ChainDecision): string {
   if (reason.kind === "identity") return `refused without ${reason.variable}`;
   if (reason.kind === "rule") return ruleReason(reason.rule, isAllowed);
   return isAllowed ? "no rule refused it" : "no rule allowed it";
-}
-
-/** Formats `tools/call get-x  as {"sub": "test-user"}`. */
-function exampleText(
-  data: RequestData,
-  isItem: boolean,
-  sent: RoutedRequest | undefined,
-  isPlaced: boolean,
-): string {
-  const request: Readonly<Record<string, unknown>> = Object(data.request);
-  const item = Object(data.mcp);
-  const kinds = { tool: "tools/call", prompt: "prompts/get", resource: "resources/read" } as const;
-  const called = Object.entries(kinds).flatMap(([kind, method]) =>
-    item[kind] === undefined ? [] : `${method} ${Object(item[kind]).name}`,
-  );
-  const head = isItem
-    ? (called[0] ?? "tools/call")
-    : `${request.method ?? sent?.method ?? "GET"} ${hostText(request.host, sent)}${request.path ?? sent?.path ?? "/"}`;
-  const routed = isItem || isPlaced ? {} : sent?.headers;
-  const headers = Object.entries({ ...routed, ...Object(request.headers) }).map(
-    ([name, value]) => `${name}: ${value}`,
-  );
-  const query = Object.entries(isItem ? {} : (sent?.query ?? {})).map(
-    ([name, value]) => `?${name}=${value}`,
-  );
-  const address = Object(data.source).address;
-  const body =
-    request.body === undefined || isItem
-      ? []
-      : [`with the body ${shortBody(String(request.body))}`];
-  const who = [
-    ...(data.jwt === undefined || data.jwt === null ? [] : [`as ${JSON.stringify(data.jwt)}`]),
-    ...(data.apiKey === undefined || data.apiKey === null
-      ? []
-      : [`with an API key of ${JSON.stringify(data.apiKey)}`]),
-    ...(data.basicAuth === undefined || data.basicAuth === null
-      ? []
-      : [`as user ${Object(data.basicAuth).username}`]),
-    ...(address === undefined ? [] : [`from ${address}`]),
-  ];
-  return [head, ...headers, ...query, ...body, ...who].join("  ");
-}
-
-/** Abbreviates a body that is only long to exceed a size. */
-function shortBody(body: string): string {
-  return body.length <= 100 ? body : `${body.slice(0, 60)}... (${body.length} characters)`;
-}
-
-/** Formats `//shop.example.com` if the host matters. */
-function hostText(asked: unknown, sent: RoutedRequest | undefined): string {
-  if (asked !== undefined) return `//${asked}`;
-  return sent === undefined || sent.isAnyHost ? "" : `//${sent.host}`;
 }

@@ -18,7 +18,7 @@ export function guidePage(name: string): Page | undefined {
 
 /** Commands that need more documentation than their help, in the order of the list. */
 export const DOCUMENTED_COMMANDS: readonly string[] = [
-  ...["diff", "can", "test", "audit", "lock", "graph", "import"],
+  ...["diff", "can", "test", "audit", "review", "lock", "graph", "import"],
 ];
 
 /** Returns a page of `gwc explain` that is written in Markdown: of a command or of MCP's eras; `undefined` for other names. */

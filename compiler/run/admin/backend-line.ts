@@ -1,7 +1,7 @@
 import type { ServerState } from "../../../runtime/process/server-states.ts";
 import type { BackendLine } from "../../backends/backend.ts";
+import { type Html, html } from "../../html/html.ts";
 import { shownText } from "../../model/texts.ts";
-import { type Html, html } from "./html.ts";
 
 /** A server of a backend: its address, or what it is, and how it does. */
 export function backendLine({ label, address }: BackendLine, state?: ServerState): Html {

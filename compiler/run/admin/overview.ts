@@ -2,6 +2,7 @@ import type { RouteCount } from "../../../runtime/gateway/live-figures.ts";
 import { type BackendKind, backendOf } from "../../backends/index.ts";
 import { totals } from "../../diagnostics/report/findings.ts";
 import { textReport } from "../../diagnostics/report/text.ts";
+import { type Html, html } from "../../html/html.ts";
 import { policiesBefore } from "../../ir/access.ts";
 import type { BackendNode, TcpBackendNode } from "../../ir/backends.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
@@ -9,7 +10,6 @@ import type { BindNode, ListenerNode, RouteNode } from "../../ir/program.ts";
 import type { TcpBindNode, TcpListenerNode, TcpRouteNode } from "../../ir/tcp.ts";
 import type { RouteMatch } from "../../model/matches.ts";
 import { backendLine } from "./backend-line.ts";
-import { type Html, html } from "./html.ts";
 import { lineOf, place } from "./places.ts";
 import type { LiveView } from "./view.ts";
 

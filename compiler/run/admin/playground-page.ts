@@ -1,3 +1,4 @@
+import { type Html, html } from "../../html/html.ts";
 import {
   type CredentialField,
   credentialOf,
@@ -5,7 +6,6 @@ import {
   speaksMcp,
 } from "../playground/playground.ts";
 import type { RouteRequest } from "../try-command.ts";
-import { type Html, html } from "./html.ts";
 import type { LiveView } from "./view.ts";
 
 /**

@@ -1,5 +1,5 @@
+import { type Html, html } from "../../html/html.ts";
 import type { JournalEntry, SessionEntry } from "../journal.ts";
-import { type Html, html } from "./html.ts";
 import type { LiveView } from "./view.ts";
 
 /** Renders the requests in flight, the last ones, and the MCP sessions. */

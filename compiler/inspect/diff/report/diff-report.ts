@@ -177,13 +177,13 @@ function diffSarif(diff: ProgramDiff, files: DiffFiles): string {
 }
 
 /** Files of both sides, for locations. */
-interface DiffFiles {
+export interface DiffFiles {
   readonly before: readonly SourceFile[];
   readonly after: readonly SourceFile[];
 }
 
 /** Returns the labeled details of a difference. */
-function differenceDetails(
+export function differenceDetails(
   { when, unless, by, was, wasBy, example }: Difference,
   files: DiffFiles,
 ): readonly (readonly [string, string])[] {
@@ -222,7 +222,7 @@ function differenceLocation({ by }: Difference, files: DiffFiles): Location | un
  * Formats the first line: `2 differences: 1 OPENS, 1 CHANGES: route a (:80 /a), 401 -> served; and 1 more`.
  * `quote` escapes strings of the configuration.
  */
-function diffVerdict(
+export function diffVerdict(
   { differences, undecided, changedRoutes }: ProgramDiff,
   quote: (text: string) => string = (text) => text,
 ): string {
@@ -247,7 +247,7 @@ function diffVerdict(
 }
 
 /** Headline label of each direction. */
-const DIRECTION_LABEL = { opens: "OPENS", closes: "CLOSES", changes: "CHANGES" } as const;
+export const DIRECTION_LABEL = { opens: "OPENS", closes: "CLOSES", changes: "CHANGES" } as const;
 const DIRECTION_STYLE = { opens: "red", closes: "green", changes: "yellow" } as const;
 const PLURAL = { opens: "OPEN", closes: "CLOSE", changes: "CHANGE" } as const;
 

@@ -1,9 +1,10 @@
 import type { CelPhase } from "../../../cel/compile.ts";
 import type { Rule } from "../../../model/rules.ts";
-import { canonicalRead, type DataPath, sourceOfPath } from "../data/data-path.ts";
+import { canonicalRead, type DataPath, pathKey, sourceOfPath } from "../data/data-path.ts";
 import type { RequestData } from "../data/request-data.ts";
 import type { NodeId } from "../diagram/diagrams.ts";
 import { type RuleDecision, runRules } from "../rules/run-rules.ts";
+import { searchWitness } from "../witness/search-witness.ts";
 import { inWords, type Wording } from "../words/in-words.ts";
 import { Work, withinSteps } from "../work/work.ts";
 import { RuleModel } from "./rule-model.ts";
@@ -36,8 +37,7 @@ export function openDecision(
   request: KnownRequest,
   work = new Work(),
 ): OpenDecision {
-  const reads = rules.flatMap(({ expression }) => expression.reads.map(canonicalRead));
-  if (!reads.some((path) => isOpen(path, request)))
+  if (!readsOf(rules).some((path) => isOpen(path, request)))
     return { kind: "decided", ...runRules(rules, request.data) };
   return (
     withinSteps(() => solved(rules, phase, request, work)) ?? {
@@ -47,6 +47,69 @@ export function openDecision(
   );
 }
 
+/** Distinct paths that rules read: the same rules are asked about thousands of requests. */
+const knownReads = new WeakMap<readonly Rule[], readonly DataPath[]>();
+
+function readsOf(rules: readonly Rule[]): readonly DataPath[] {
+  const known = knownReads.get(rules);
+  if (known !== undefined) return known;
+  const all = rules.flatMap(({ expression }) => expression.reads.map(canonicalRead));
+  const reads = [...new Map(all.map((path) => [pathKey(path), path])).values()];
+  knownReads.set(rules, reads);
+  return reads;
+}
+
+/**
+ * Returns a request that rules allow or refuse, with values for the open parts, executed on the compiled rules; `undefined`
+ * if none was found.
+ */
+export function openExample(
+  rules: readonly Rule[],
+  phase: CelPhase,
+  request: KnownRequest,
+  isAllowed: boolean,
+  work = new Work(),
+): RequestData | undefined {
+  const holds = (data: RequestData) => runRules(rules, data).isAllowed === isAllowed;
+  return withinSteps(() => {
+    const { model, rest } = restOf(rules, phase, request, work);
+    const paths = model.diagrams.paths(rest, (text) => isAllowing(text) === isAllowed);
+    for (const { at } of paths.take(MAX_PATHS)) {
+      const found = searchWitness(model, at, (data) => holds(withOpen(request, data)));
+      if (found !== undefined) return withOpen(request, found);
+    }
+    return undefined;
+  });
+}
+
+/** Maximum number of paths of a diagram on which an example is searched. */
+const MAX_PATHS = 8;
+
+/** Adds values of the open parts of a request to those that are known. */
+function withOpen(
+  { data, open }: Pick<KnownRequest, "data" | "open">,
+  found: RequestData,
+  above: DataPath = [],
+): RequestData {
+  const all: Record<string, unknown> = { ...found };
+  for (const [field, value] of Object.entries(data)) {
+    const other = all[field];
+    const path = [...above, field];
+    if (isPlainObject(value) && isPlainObject(other))
+      all[field] = withOpen({ data: value, open }, other, path);
+    else if (other === undefined || !isBelowOpen(path, open)) all[field] = value;
+  }
+  return all;
+}
+
+function isBelowOpen(path: DataPath, open: readonly DataPath[]): boolean {
+  return open.some((each) => each.every((step, at) => path[at] === step));
+}
+
+function isPlainObject(value: unknown): value is RequestData {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** Solves rules; `undefined` if some values have no class. */
 function solved(
   rules: readonly Rule[],
@@ -54,9 +117,32 @@ function solved(
   request: KnownRequest,
   work: Work,
 ): OpenDecision | undefined {
+  const { model, rest, within } = restOf(rules, phase, request, work);
+  if (!model.isComplete) return undefined;
+  const texts = [...model.diagrams.textsIn(rest)];
+  const [text = "-"] = texts;
+  if (texts.length === 1) return decided(text);
+  const signs = new Set(texts.map((each) => each.charAt(0)));
+  if (signs.size === 1) return decided(texts.toSorted().at(-1) ?? text);
+  return { kind: "depends", allows: inWords(model, rest, isAllowing, within) };
+}
+
+/** The decision of rules for the open parts of a request. */
+interface OpenRest {
+  readonly model: RuleModel;
+  readonly rest: NodeId;
+  /** Restricts other diagrams in the same way. */
+  readonly within: (node: NodeId) => NodeId;
+}
+
+function restOf(
+  rules: readonly Rule[],
+  phase: CelPhase,
+  request: KnownRequest,
+  work: Work,
+): OpenRest {
   const { data, present } = request;
   const model = new RuleModel(phase, rules, [], [], work);
-  if (!model.isComplete) return undefined;
   const classes = new Map<number, readonly number[] | undefined>();
   const classesAt = (level: number): readonly number[] | undefined => {
     const variable = model.variables[level];
@@ -71,13 +157,7 @@ function solved(
     return classes.get(level);
   };
   const within = (node: NodeId): NodeId => model.diagrams.restrict(node, known);
-  const rest = within(model.decision(rules));
-  const texts = [...model.diagrams.textsIn(rest)];
-  const [text = "-"] = texts;
-  if (texts.length === 1) return decided(text);
-  const signs = new Set(texts.map((each) => each.charAt(0)));
-  if (signs.size === 1) return decided(texts.toSorted().at(-1) ?? text);
-  return { kind: "depends", allows: inWords(model, rest, isAllowing, within) };
+  return { model, rest: within(model.decision(rules)), within };
 }
 
 function isOpen(path: DataPath, { open }: KnownRequest): boolean {

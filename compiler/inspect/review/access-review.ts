@@ -1,0 +1,141 @@
+import { type Origin, placeKey } from "../../diagnostics/diagnostic.ts";
+import { allPolicies } from "../../ir/access.ts";
+import { servedTargets } from "../../ir/backend-text.ts";
+import type { PolicyUse } from "../../ir/policies.ts";
+import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
+import { type ServedTcpRoute, servedRoutes, servedTcpRoutes } from "../../ir/routes.ts";
+import { type AccessChain, chainOf } from "../diff/chain.ts";
+import { type Work, workOfCommand } from "../effect/work/work.ts";
+import { type CellDecision, decide } from "./cell-decision.ts";
+import { type ReviewedResource, resourcesOf } from "./resources.ts";
+import { type CallerClass, subjectsOf } from "./subjects.ts";
+
+/** Effective access: a matrix for each route. */
+export interface AccessReview {
+  readonly routes: readonly ReviewedRoute[];
+  /** Distinct decisions, which cells refer to by index. */
+  readonly decisions: readonly CellDecision[];
+}
+
+/** The matrix of a route: classes of callers by tools, paths or models. */
+export interface ReviewedRoute {
+  readonly gateway: string;
+  readonly name: string;
+  readonly listeners: readonly string[];
+  readonly origin: Origin;
+  readonly subjects: readonly CallerClass[];
+  readonly rows: readonly ReviewedRow[];
+  /** Rules whose callers were not found, or only partly. */
+  readonly undecided: readonly string[];
+}
+
+/** A resource, and the decision for each class of callers. */
+export interface ReviewedRow {
+  readonly resource: ReviewedResource;
+  /** Indexes of decisions, in the order of the subjects. */
+  readonly cells: readonly number[];
+}
+
+/** Decides for each route which classes of callers may use which of its resources. */
+export function reviewAccess(programs: readonly Program[]): AccessReview {
+  const work = workOfCommand();
+  const decisions = new Map<string, { readonly index: number; readonly decision: CellDecision }>();
+  const indexOf = (decision: CellDecision): number => {
+    const { origin, example, ...rest } = decision;
+    const key = JSON.stringify([placeKey(origin), rest, example.map(({ isAllowed }) => isAllowed)]);
+    const known = decisions.get(key);
+    if (known !== undefined) return known.index;
+    decisions.set(key, { index: decisions.size, decision });
+    return decisions.size - 1;
+  };
+  const routes = programs.flatMap((program) => [
+    ...servedRoutes(program).flatMap(({ route, listeners }) => {
+      const [listener] = listeners;
+      if (listener === undefined) return [];
+      const names = listeners.map(({ name }) => name);
+      return reviewedRoute(program.name, route, listener, names, indexOf, work);
+    }),
+    ...servedTcpRoutes(program).map((served) =>
+      reviewedConnections(program.name, served, indexOf, work),
+    ),
+  ]);
+  return { routes, decisions: [...decisions.values()].map(({ decision }) => decision) };
+}
+
+function reviewedRoute(
+  gateway: string,
+  route: RouteNode,
+  listener: ListenerNode,
+  listeners: readonly string[],
+  indexOf: (decision: CellDecision) => number,
+  work: Work,
+): ReviewedRoute {
+  // Rules of single models are asked with their model.
+  const met = allPolicies(listener, route);
+  const chainFor = (target: string | undefined) => chainOf(met, target);
+  const resources = resourcesOf(route, listener, chainFor, work);
+  const chains = chainsOf(route, met, resources);
+  const { subjects, undecided } = subjectsOf(chains, work);
+  const rows = resources.map((resource) => {
+    const { anyOf } = resource;
+    const policies = anyOf.length === 0 ? [met] : anyOf.map((use) => [...met, use]);
+    const cells = subjects.map((subject) => {
+      const decision = decide(resource, subject, policies, route.origin, work);
+      return indexOf(decision);
+    });
+    return { resource, cells };
+  });
+  return { gateway, name: route.name, listeners, origin: route.origin, subjects, rows, undecided };
+}
+
+/** Decides who may connect: connections have no credentials, only an address. */
+function reviewedConnections(
+  gateway: string,
+  { route, listeners }: ServedTcpRoute,
+  indexOf: (decision: CellDecision) => number,
+  work: Work,
+): ReviewedRoute {
+  const [listener] = listeners;
+  const policies = [...(listener?.admission ?? []), ...route.policies];
+  const { subjects } = subjectsOf([chainOf([], undefined)], work);
+  const hosts = listeners.flatMap(({ table }) => table.filter((each) => each.route === route.id));
+  const rows = [...new Set(hosts.map(({ hostname }) => hostname))].map((hostname) => {
+    const resource: ReviewedResource = {
+      kind: "connection",
+      name: hostname === "*" ? "any server name" : hostname,
+      isLocked: true,
+      data: {},
+      open: [],
+      anyOf: [],
+    };
+    const cells = subjects.map((each) =>
+      indexOf(decide(resource, each, [policies], route.origin, work)),
+    );
+    return { resource, cells };
+  });
+  const names = listeners.map(({ name }) => name);
+  return {
+    gateway,
+    name: route.name,
+    listeners: names,
+    origin: route.origin,
+    subjects,
+    rows,
+    undecided: [],
+  };
+}
+
+/** Returns the chains of a route: one for each MCP server, or for each of the further policies of its models. */
+function chainsOf(
+  route: RouteNode,
+  met: readonly PolicyUse[],
+  resources: readonly ReviewedResource[],
+): readonly AccessChain[] {
+  const targets = new Set(route.backends.flatMap(servedTargets));
+  const shared = targets.size === 0 ? [undefined] : [...targets];
+  const further = new Set(resources.flatMap(({ anyOf }) => anyOf));
+  return [
+    ...shared.map((target) => chainOf(met, target)),
+    ...[...further].map((use) => chainOf([...met, use], undefined)),
+  ];
+}
