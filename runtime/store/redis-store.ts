@@ -238,7 +238,8 @@ export class RedisStore implements Store {
     try {
       return await command();
     } catch (error) {
-      const reason = reasonOf(error);
+      // Commands in flight fail with the connection, whose error says why.
+      const reason = isOfConnection(error) ? this.#lastError : reasonOf(error);
       this.#reports.metrics.counter(storeErrors).value += 1;
       // Redis refused this command alone (memory full, no permission); it responds to others.
       if (!isReply(error) || IS_UNUSABLE.test(reason)) this.#away(reason);
@@ -382,6 +383,10 @@ function retryDelay(attempts: number): number {
 /** Returns whether Redis itself responded with an error. */
 function isReply(error: unknown): boolean {
   return error instanceof Error && error.name === "ReplyError";
+}
+
+function isOfConnection(error: unknown): boolean {
+  return error instanceof Error && error.name === "MaxRetriesPerRequestError";
 }
 
 /** Returns the reason without command and arguments, which the client attaches to errors as properties. */

@@ -1,17 +1,26 @@
 import path from "node:path";
+import { Redis } from "iovalkey";
 import { afterEach, describe, expect, it } from "vitest";
 import { Metrics } from "../../runtime/metrics/metrics.ts";
 import { databaseFile } from "../../runtime/store/embedded-database.ts";
 import { openEmbeddedStore } from "../../runtime/store/embedded-store.ts";
-import { RedisStore } from "../../runtime/store/redis-store.ts";
+import { type RedisConfig, RedisStore } from "../../runtime/store/redis-store.ts";
 import type { Store } from "../../runtime/store/store.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freePort } from "../harness/free-port.ts";
 import { RedisServer } from "../harness/redis.ts";
+import { startRedisCluster } from "../harness/redis-cluster.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { TestProcess } from "../harness/test-process.ts";
+import { program } from "../harness/tool.ts";
 
 const opened: Store[] = [];
 
-function redisStore(url: string): RedisStore {
-  return new RedisStore({ url, prefix: "shop:" }, { warn: () => {}, metrics: new Metrics() });
+function redisStore(url: string, more: Partial<RedisConfig> = {}): RedisStore {
+  return new RedisStore(
+    { prefix: "shop:", ...more, url },
+    { warn: () => {}, metrics: new Metrics() },
+  );
 }
 
 afterEach(async () => {
@@ -24,6 +33,14 @@ const kinds: Readonly<Record<string, () => Promise<() => Store | Promise<Store>>
     const { url } = await RedisServer.start();
     return async () => {
       const store = redisStore(url);
+      await store.connect(60_000);
+      return store;
+    };
+  },
+  "Redis Cluster": async () => {
+    const url = await startRedisCluster();
+    return async () => {
+      const store = redisStore(url, { isCluster: true });
       await store.connect(60_000);
       return store;
     };
@@ -109,6 +126,36 @@ describe.each(Object.entries(kinds))("the %s store", (_, prepare) => {
     const resetsIn = result?.isGranted === false ? result.resetsIn : 0;
     expect(Math.abs(now + resetsIn - midnight) % 86_400_000).toBeLessThan(60_000);
   });
+});
+
+it("a store behind a Sentinel follows a failover", async () => {
+  const primary = await RedisServer.start();
+  const replica = await RedisServer.start({
+    options: ["--replicaof", "127.0.0.1", String(primary.port)],
+  });
+  const port = await freePort();
+  const config = [
+    `port ${port}`,
+    "bind 127.0.0.1",
+    `sentinel monitor shop 127.0.0.1 ${primary.port} 1`,
+    "sentinel down-after-milliseconds shop 300",
+    "sentinel failover-timeout shop 3000",
+  ].join("\n");
+  const file = path.join(temporaryFolder({ "sentinel.conf": config }), "sentinel.conf");
+  const sentinel = new TestProcess(program("redis-server"), [file, "--sentinel"]);
+  await sentinel.seen(new RegExp(`\\+slave slave 127\\.0\\.0\\.1:${replica.port}`));
+  const store = redisStore(`redis://127.0.0.1:${port}`, { sentinelName: "shop" });
+  opened.push(store);
+  await store.connect(60_000);
+  expect(await store.replace("keys", "a", { was: undefined, value: "1" })).toBe(true);
+  const copy = new Redis(replica.url);
+  await eventually(async () => await copy.get("shop:{keys}:a"), "the copy");
+  copy.disconnect();
+  await primary.kill();
+  const change = { was: undefined, value: "2" };
+  const replaced = () => store.replace("keys", "b", change).catch(() => null);
+  expect(await eventually(replaced, "another primary")).toBe(true);
+  expect(await store.read("keys", "a")).toBe("1");
 });
 
 it("an embedded store refuses a file that is no database", () => {
