@@ -43,7 +43,7 @@ export interface LlmPolicies {
   readonly modelAliases?: Configured<Readonly<Record<string, string>>>;
   readonly prompts?: Configured<Required<PromptMessages>>;
   readonly promptGuard?: Configured<PromptGuardConfig>;
-  readonly promptCaching?: Configured<PromptCaching>;
+  readonly promptCaching?: Configured<PromptCachingConfig>;
   /** Cache of responses; absent if all requests are sent to providers. */
   readonly cache?: Configured<ResponseCacheConfig>;
   /** Response to requests with fields that the provider does not support; `reject` by default. */
@@ -60,6 +60,15 @@ export interface ResponseCacheConfig {
   /** Expression for the callers who share responses; `undefined` if nobody shares them. */
   readonly key: { readonly text: string; readonly origin: Origin } | undefined;
 }
+
+/** Prompt caching as configured. */
+export interface PromptCachingConfig extends PromptCaching {
+  /** Which requests go to the same one of several providers, whose cache has their prompts. */
+  readonly affinity: CacheAffinity;
+}
+
+/** Key of requests that go to the same provider. */
+export type CacheAffinity = "none" | "prefix" | "session";
 
 /** Policies for requests to a provider; guards and caches are resolved separately because they need more of the route. */
 export type ProviderPolicies = Omit<LlmPolicies, "promptGuard" | "cache">;

@@ -27,6 +27,7 @@ import {
   modelDuration,
   modelFirstToken,
   modelTokens,
+  promptTokens,
   providerHealth,
 } from "../../runtime/metrics/table/models.ts";
 import {
@@ -211,6 +212,10 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
     panel("Tokens per second", "short", [
       query.amount(modelTokens, { by: ["gen_ai_request_model", "gen_ai_token_type"] }),
       "{{gen_ai_request_model}} {{gen_ai_token_type}}",
+    ]),
+    panel("Tokens of prompts per second, by cache", "short", [
+      query.rate(promptTokens, { by: ["gen_ai_request_model", "cache"] }),
+      "{{gen_ai_request_model}} {{cache}}",
     ]),
     panel("Seconds to the end of a model's response, p95", "s", [
       query.quantile(0.95, modelDuration, { by: ["gen_ai_request_model"] }),

@@ -1,5 +1,4 @@
-import type { PromptCaching } from "../../../runtime/llm/chat/formats.ts";
-import { ROUTE_TYPES, type RouteType } from "../../model/llm-policies.ts";
+import { type PromptCachingConfig, ROUTE_TYPES, type RouteType } from "../../model/llm-policies.ts";
 import {
   anyText,
   boolean,
@@ -74,8 +73,16 @@ export function promptCaching() {
         Number.MAX_SAFE_INTEGER,
         { default: 1024 },
       ),
+      affinity: choice(
+        "Which requests go to the same one of several providers while it is healthy: `prefix` those with the same tools, system prompt and first message, `session` those of one session of a client (`x-claude-code-session-id`, `session_id`, `prompt_cache_key` ...), otherwise by prefix.",
+        ["none", "prefix", "session"],
+        { default: "none" },
+      ),
     },
-    { description: "Parts of prompts that Bedrock caches (Claude 3 and later, and Nova)." },
+    {
+      description:
+        "Parts of prompts that Anthropic and Bedrock cache (Claude 3 and later, and Nova), and the choice of a provider whose cache has them.",
+    },
   );
 }
 
@@ -92,8 +99,9 @@ export function readPromptCaching({
   cacheMessages: history = true,
   cacheTools: tools = false,
   minTokens = 1024,
-}: Infer<ReturnType<typeof promptCaching>>): PromptCaching {
-  return { system, messages: history, tools, minTokens };
+  affinity = "none",
+}: Infer<ReturnType<typeof promptCaching>>): PromptCachingConfig {
+  return { system, messages: history, tools, minTokens, affinity };
 }
 
 /** Schema of other names of models. */

@@ -1,3 +1,4 @@
+import type { PromptCaching } from "../../../runtime/llm/chat/formats.ts";
 import type { KeyHeader } from "../../../runtime/llm/providers/provider.ts";
 import {
   childOf,
@@ -189,8 +190,12 @@ function dialectOf<Kind extends ProviderKind>(
   policies: LlmPolicies | undefined,
 ): AiProviderNode["dialect"] {
   const guardrail = providerOf<Kind>(kind).guardrail?.(value);
-  const caching = policies?.promptCaching?.value;
-  return { ...(guardrail && { guardrail }), ...(caching && { caching }) };
+  const { affinity: _, ...caching } = policies?.promptCaching?.value ?? {};
+  return { ...(guardrail && { guardrail }), ...(isCaching(caching) && { caching }) };
+}
+
+function isCaching(caching: Partial<PromptCaching>): caching is PromptCaching {
+  return caching.minTokens !== undefined;
 }
 
 /** Returns the traits of the models that the configuration names; reports names that are retired or misspelled. */

@@ -14,12 +14,7 @@ import type { AiNode, AiProviderNode, ModelNode } from "./ai-node.ts";
 import { checkProviders } from "./check-providers.ts";
 import { checkRequestFields } from "./check-request-fields.ts";
 import { resolveModelConditions } from "./model-conditions.ts";
-import {
-  OWN_TYPES,
-  type ProviderPlace,
-  providerAwsScope,
-  resolveProvider,
-} from "./resolve-provider.ts";
+import { OWN_TYPES, type ProviderPlace, resolveProvider } from "./resolve-provider.ts";
 import {
   resolveVirtualModels,
   routedTargets,
@@ -70,7 +65,10 @@ export function resolveAi(
   if (groups.some((group, index) => group.length < (config.groups[index]?.length ?? 0))) {
     return undefined;
   }
-  reportIdleCaching(config, ai, context.diagnostics);
+  const isShared =
+    groups.some((group) => group.length > 1) ||
+    config.virtualModels?.some(({ routing }) => routing.kind !== "conditional") === true;
+  reportIdleCaching(groups.flat(), isShared, context.diagnostics);
   reportIdleDrop(groups.flat(), context.diagnostics);
   checkProviders(config.groups.flat(), groups.flat(), types, context.diagnostics);
   checkRequestFields(groups.flat(), types, context.diagnostics);
@@ -138,22 +136,45 @@ function listedModels(providers: readonly AiProviderNode[]): readonly ModelNode[
   return [...owners].map(([id, owner]) => ({ id, owner }));
 }
 
-/** Reports `promptCaching` without Bedrock: cache markers are only set in requests to Bedrock. */
+/**
+ * Reports `promptCaching` that changes nothing: breakpoints are only set in requests to Anthropic and Bedrock, and affinity
+ * requires several providers.
+ */
 function reportIdleCaching(
-  { groups }: AiConfig,
-  policies: LlmPolicies | undefined,
+  providers: readonly AiProviderNode[],
+  isShared: boolean,
   diagnostics: Diagnostics,
 ): void {
-  const cachesPrompts = groups
-    .flat()
-    .some(({ options }) => providerAwsScope(options) !== undefined);
-  const own = groups.flat().map((provider) => provider.policies?.ai?.promptCaching);
-  for (const caching of [policies?.promptCaching, ...own]) {
-    if (caching === undefined || cachesPrompts) continue;
-    const params = { field: "promptCaching", actsOn: "models of Bedrock", found: undefined };
-    diagnostics.report("misplaced-field", keyPlace(caching.origin), params);
-    return;
+  const all = providers.flatMap(({ policies }) => policies?.promptCaching ?? []);
+  const places = Map.groupBy(all, ({ origin }) => placeKey(origin));
+  for (const [place, [caching]] of places) {
+    if (caching === undefined) continue;
+    const own = providers.filter(
+      ({ policies }) =>
+        policies?.promptCaching !== undefined && placeKey(policies.promptCaching.origin) === place,
+    );
+    const { affinity } = caching.value;
+    if (affinity !== "none" && !isShared) {
+      const params = { field: "affinity", actsOn: "requests that several providers share" };
+      const at = keyPlace(childOf(caching.origin, "affinity"));
+      diagnostics.report("misplaced-field", at, { ...params, found: undefined });
+    } else if (affinity === "none" && !own.some(({ endpoints }) => takesBreakpoints(endpoints))) {
+      const params = { field: "promptCaching", actsOn: "models of Anthropic and Bedrock" };
+      diagnostics.report("misplaced-field", keyPlace(caching.origin), {
+        ...params,
+        found: undefined,
+      });
+    }
   }
+}
+
+/** Whether some requests are sent in a format with cache breakpoints. */
+function takesBreakpoints(endpoints: AiProviderNode["endpoints"]): boolean {
+  return Object.values(endpoints).some(({ format, branches = [] }) =>
+    [format, ...branches.map((branch) => branch.format)].some(
+      (each) => each === "messages" || each === "converse",
+    ),
+  );
 }
 
 /** Reports `unsupported: drop` of providers that use the formats of all clients: their requests are not translated. */

@@ -17,7 +17,8 @@ export interface RuledTarget {
  */
 export function inAllowedGroups(groups: readonly (readonly RuledTarget[])[]): ConditionalChoice {
   const budget = new RetryBudget();
-  return (model, { request }) => {
+  return (model, conditions) => {
+    const { request } = conditions;
     let denied: RuleVerdict | undefined;
     const allowed = groups
       .map((group) =>
@@ -30,6 +31,6 @@ export function inAllowedGroups(groups: readonly (readonly RuledTarget[])[]): Co
       )
       .filter((group) => group.length > 0);
     if (allowed.length === 0 && denied !== undefined) throw notOpen(request, model, denied);
-    return inGroups(allowed, budget)(model);
+    return inGroups(allowed, budget)(model, conditions);
   };
 }

@@ -1,5 +1,7 @@
 import { RetryBudget } from "../../policies/retry/retry-budget.ts";
+import { sortedFor } from "./affinity.ts";
 import type { AnyTarget, TargetChoice } from "./target.ts";
+import type { TransformedRequest } from "./transform-fields.ts";
 
 /** Chooses the only provider. */
 export function oneTarget<Target extends AnyTarget>(target: Target): TargetChoice<Target> {
@@ -8,23 +10,24 @@ export function oneTarget<Target extends AnyTarget>(target: Target): TargetChoic
 }
 
 /**
- * Chooses among groups of providers. Providers of a group share the requests by health; a later group is used if no earlier
+ * Chooses among groups of providers. Providers of a group share the requests by health, or by affinity among healthy ones; a later group is used if no earlier
  * one has a healthy provider. Each provider is tried at most once per request. `budget` bounds the retries.
  */
 export function inGroups<Target extends AnyTarget>(
   groups: readonly (readonly Target[])[],
   budget: RetryBudget = new RetryBudget(),
 ): TargetChoice<Target> {
-  return () => inTurn(groups, budget);
+  return (_, request) => inTurn(groups, budget, request);
 }
 
 function* inTurn<Target extends AnyTarget>(
   groups: readonly (readonly Target[])[],
   budget: RetryBudget,
+  request: TransformedRequest | undefined,
 ): Iterable<Target> {
   budget.count(performance.now());
   let isFirst = true;
-  for (const target of byHealth(groups)) {
+  for (const target of byHealth(groups, request)) {
     if (!isFirst && !budget.take(performance.now())) return;
     isFirst = false;
     yield target;
@@ -34,11 +37,17 @@ function* inTurn<Target extends AnyTarget>(
 /** If all providers are ejected, they are tried anyway: without requests, the gateway would not notice a recovery. */
 function* byHealth<Target extends AnyTarget>(
   groups: readonly (readonly Target[])[],
+  request: TransformedRequest | undefined,
 ): Iterable<Target> {
   const now = performance.now();
   const isNoneHealthy = groups.every((group) => group.every((each) => isEjected(each, now)));
   for (const group of groups) {
     const rest = group.filter((each) => isNoneHealthy || !isEjected(each, now));
+    const affinity = rest.length > 1 ? rest[0]?.affinity : undefined;
+    if (affinity !== undefined && request !== undefined) {
+      yield* sortedFor(rest, affinity(request));
+      continue;
+    }
     while (rest.length > 0) {
       const chosen = betterOfTwo(rest);
       rest.splice(rest.indexOf(chosen), 1);

@@ -7,6 +7,7 @@ import {
   modelFirstToken,
   modelPerToken,
   modelTokens,
+  promptTokens,
   providerEjected,
   providerHealth,
   providerPending,
@@ -71,6 +72,9 @@ export class ModelMetrics implements ServerStates {
     if (usage !== undefined) {
       series.input.add(usage.input);
       series.output.add(usage.output);
+      series.prompt("none").value += Math.max(0, usage.input - usage.cacheRead - usage.cacheWrite);
+      if (usage.cacheRead > 0) series.prompt("read").value += usage.cacheRead;
+      if (usage.cacheWrite > 0) series.prompt("write").value += usage.cacheWrite;
     }
     if (firstToken === undefined) return;
     series.firstToken.add(firstToken);
@@ -175,6 +179,7 @@ class ModelSeries {
   readonly #durations = new Map<string, Histogram>();
   #input: Histogram | undefined;
   #output: Histogram | undefined;
+  readonly #prompts = new Map<string, Sample>();
   #cost: Sample | undefined;
   #firstToken: Histogram | undefined;
   #perToken: Histogram | undefined;
@@ -202,6 +207,17 @@ class ModelSeries {
   get output(): Histogram {
     this.#output ??= this.#metrics.histogram(modelTokens, ...this.#labels, "output");
     return this.#output;
+  }
+
+  /** `cache`: `read`, `write` or `none`. */
+  prompt(cache: string): Sample {
+    let found = this.#prompts.get(cache);
+    if (found === undefined) {
+      const [operation, provider, request] = this.#labels;
+      found = this.#metrics.counter(promptTokens, operation, provider, request, cache);
+      this.#prompts.set(cache, found);
+    }
+    return found;
   }
 
   get cost(): Sample {

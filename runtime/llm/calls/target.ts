@@ -10,9 +10,13 @@ import type { Provider } from "../providers/provider.ts";
 import type { ChatCall } from "./chat-call.ts";
 import type { CallTransform, TransformedRequest } from "./transform-fields.ts";
 
-/** Returns the providers of a call in the order in which they are tried; `undefined` if the model does not exist. */
+/**
+ * Returns the providers of a call in the order in which they are tried; `undefined` if the model does not exist. `request` is
+ * absent if it is not read.
+ */
 export type TargetChoice<Target extends AnyTarget = LlmTarget> = (
   model: string | undefined,
+  request?: TransformedRequest,
 ) => Iterable<Target> | undefined;
 
 /** Returns the same, depending on conditions. Throws LlmRefusal if no condition holds. */
@@ -27,6 +31,8 @@ export const unasked: readonly LlmTarget[] = [];
 /** A provider of a call. */
 export interface AnyTarget {
   readonly provider: Provider;
+  /** Returns the key of requests that go to the same provider of a group; absent if health alone decides. */
+  readonly affinity?: (request: TransformedRequest) => string;
 }
 
 /** Settings of a target that do not depend on its format. */

@@ -1,4 +1,5 @@
 import { LlmRefusal } from "../chat/llm-error.ts";
+import { type Affinity, shareOf } from "./affinity.ts";
 import type { ConditionalChoice, LlmTarget } from "./target.ts";
 import type { TransformedRequest } from "./transform-fields.ts";
 
@@ -7,13 +8,15 @@ export function requesting(model: string, target: LlmTarget): LlmTarget {
   return { ...target, requested: model };
 }
 
-/** Distributes requests among models in proportion to their weights. */
+/** Distributes requests among models in proportion to their weights, at random or by affinity. */
 export function byWeight(
   models: readonly (readonly [weight: number, choice: ConditionalChoice])[],
+  affinity?: Affinity,
 ): ConditionalChoice {
   const total = models.reduce((sum, [weight]) => sum + weight, 0);
   return (model, request) => {
-    let left = Math.random() * total;
+    const share = affinity === undefined ? Math.random() : shareOf(affinity(request));
+    let left = share * total;
     for (const [weight, choice] of models) {
       left -= weight;
       if (left < 0) return choice(model, request);

@@ -26,6 +26,14 @@ export const modelTokens = {
   bounds: tokenBounds,
 } as const satisfies HistogramMetric;
 
+/** `gen_ai_client_prompt_tokens_total` */
+export const promptTokens = {
+  kind: "counter",
+  name: "gen_ai_client_prompt_tokens_total",
+  help: "Tokens of prompts, by whether the provider read them from its cache, wrote them to it, or neither.",
+  labels: ["gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model", "cache"],
+} as const satisfies CounterMetric;
+
 /** `gen_ai_client_cost_usd_total` */
 export const modelCost = {
   kind: "counter",

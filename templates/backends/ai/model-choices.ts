@@ -1,10 +1,11 @@
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
 import { code, literal } from "../../code/code.ts";
-import type { Code, Printable } from "../../code/hole.ts";
+import type { Code, ImportSymbol, Printable } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
 import { call, value } from "../../code/syntax.ts";
 import { choiceOfCalls, type ModelChoice } from "./choices.ts";
 import type { AiFunctions } from "./functions.ts";
+import { affinityCode } from "./targets.ts";
 
 type AiNode = BackendNode<"ai">;
 
@@ -50,6 +51,12 @@ export class ServedModels {
     return this.#node.conditions[group] !== undefined;
   }
 
+  /** Returns the function that returns the key of requests for the same provider; `undefined` if health decides. */
+  affinity(group: number): ImportSymbol | undefined {
+    const [first] = this.#node.groups[group] ?? [];
+    return first && affinityCode(first);
+  }
+
   #choiceOf(served: string | undefined, made: (target: Code) => Code): ModelChoice | undefined {
     const { served: all = [], conditions } = this.#node;
     const entries = all.flatMap((model, group) => {
@@ -58,8 +65,12 @@ export class ServedModels {
     });
     const [first] = entries;
     if (first === undefined || served === undefined) return undefined;
-    if (entries.every(({ group }) => conditions[group] === undefined))
-      return { model: served, targets: first.targets };
+    if (entries.every(({ group }) => conditions[group] === undefined)) {
+      const { targets } = first;
+      return this.affinity(first.group) === undefined
+        ? { model: served, targets }
+        : { model: served, targets, isConditional: true };
+    }
     const written: readonly Readonly<Record<string, Printable | undefined>>[] = entries.map(
       ({ group, targets }) => ({ ...this.#functions.conditions(group), targets }),
     );
@@ -98,7 +109,10 @@ export function virtualChoices(
       const groups = routing.tiers
         .map((tier) => tier.flatMap((target) => models.targets(target.model, target.group)))
         .filter((group) => group.length > 0);
-      return groups.length === 0 ? [] : [{ model, targets: choiceOfCalls(groups) }];
+      if (groups.length === 0) return [];
+      const isSticky = routing.tiers.flat().some(({ group }) => models.affinity(group));
+      const targets = choiceOfCalls(groups);
+      return [isSticky ? { model, targets, isConditional: true } : { model, targets }];
     }
     const choices = routing.targets.map((target) => ({
       ...target,
@@ -115,8 +129,17 @@ export function virtualChoices(
       const targets = choices[index]?.choice?.targets;
       return targets === undefined ? [] : [[weight, targets] as const];
     });
-    const targets = code`${imported(VIRTUAL, "byWeight")}(${literal(shares)})`;
+    const affinity = routing.targets.map(({ group }) => models.affinity(group)).find(isDefined);
+    const byWeight = imported(VIRTUAL, "byWeight");
+    const targets =
+      affinity === undefined
+        ? code`${byWeight}(${literal(shares)})`
+        : code`${byWeight}(${literal(shares)}, ${affinity})`;
     // One of the models that it leads to may depend on the request.
     return [{ model, targets, isConditional: true }];
   });
+}
+
+function isDefined<Value>(value: Value | undefined): value is Value {
+  return value !== undefined;
 }

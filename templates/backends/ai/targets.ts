@@ -1,7 +1,7 @@
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
 import type { RouteType } from "../../../compiler/model/llm-policies.ts";
 import { code, literal } from "../../code/code.ts";
-import type { Code, Printable } from "../../code/hole.ts";
+import type { Code, ImportSymbol, Printable } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
 import { call } from "../../code/syntax.ts";
 import type { AiFunctions } from "./functions.ts";
@@ -49,6 +49,7 @@ function branchCode(
   const target = {
     ...endpointSettings(endpoint, node, functions),
     transform: functions.transform(asked, node),
+    affinity: asked.operation === "chat" ? affinityCode(node) : undefined,
     prepare: functions.prepare(asked, node),
     ...(asked.operation === "count_tokens" ? {} : functions.cache(node)),
   };
@@ -56,7 +57,7 @@ function branchCode(
     return code`${imported(`${CALLS}/converse-target`, "converseTarget")}(${literal(target)})`;
   }
   if (format === asked.native) {
-    const settings = { ...target, format: formatExport(variant, "native", "Native") };
+    const settings = { ...target, format: nativeFormat(variant, format, node) };
     return code`${imported(`${CALLS}/native-target`, "nativeTarget")}(${literal(settings)})`;
   }
   if (format === "bedrockCount") {
@@ -75,6 +76,7 @@ function branchCode(
     dialect: {
       provider: node.name,
       ...(format === "converse" && dialectSettings(node)),
+      ...(format === "messages" && { caching: cachingSettings(node) }),
       maxTokensField: format === "completions" && !node.isOwnServer ? "max_tokens" : undefined,
     },
   };
@@ -121,6 +123,26 @@ function dialectSettings({
   dialect: { guardrail, caching },
 }: ProviderNode): Readonly<Record<string, Printable | undefined>> {
   return { guardrail: guardrail && { ...guardrail }, caching: caching && { ...caching } };
+}
+
+function cachingSettings({ dialect: { caching } }: ProviderNode): Printable | undefined {
+  return caching && { ...caching };
+}
+
+/** Returns the format of requests that pass; those of the Messages API may get cache breakpoints. */
+function nativeFormat(variant: string, format: string, node: ProviderNode): Printable {
+  const native = formatExport(variant, "native", "Native");
+  const caching = format === "messages" ? cachingSettings(node) : undefined;
+  if (caching === undefined) return native;
+  const cached = imported("gwc/runtime/llm/formats/messages/cached-native", "cachedMessages");
+  return code`${call(cached, [native, literal(caching)])}`;
+}
+
+/** Returns the function that returns the key of requests for the same provider; `undefined` if there is none. */
+export function affinityCode({ policies }: ProviderNode): ImportSymbol | undefined {
+  const { affinity = "none" } = policies?.promptCaching?.value ?? {};
+  if (affinity === "none") return undefined;
+  return imported(`${CALLS}/affinity`, affinity === "prefix" ? "byPrefix" : "bySession");
 }
 
 /** Writes a path that contains the model. */

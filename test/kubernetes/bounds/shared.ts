@@ -129,6 +129,7 @@ export function aiBounds(at: string): readonly Bound[] {
     [`${at}.promptCaching.cacheSystem`, true, "yes"],
     [`${at}.promptCaching.cacheMessages`, false, 1],
     [`${at}.promptCaching.cacheTools`, true, "no"],
+    [`${at}.promptCaching.affinity`, "prefix", "random"],
     ...needs(`${at}.cache`, { ttl: "1m" }, "ttl"),
     [`${at}.cache.ttl`, "1s", "999ms"],
     [`${at}.cache`, { ttl: "1m", maxBytes: 1_048_576 }, { ttl: "1m", maxBytes: 1_048_575 }],

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { CacheMark } from "../../chat/content.ts";
 import type { PromptCaching } from "../../chat/formats.ts";
+import { tokensOfWords, wordsIn } from "../prompt-words.ts";
 import { takesCachePoints } from "./model-family.ts";
 
 /** Maximum number of cache points in a request. */
@@ -37,7 +38,7 @@ export class CachePoints {
       this.#caching?.[part] === true &&
       blocks.length > 0 &&
       blocks.at(-1)?.cachePoint === undefined &&
-      this.#words * TOKENS_PER_WORD >= this.#caching.minTokens;
+      tokensOfWords(this.#words) >= this.#caching.minTokens;
     return isWanted ? this.#point(undefined) : [];
   }
 
@@ -46,14 +47,4 @@ export class CachePoints {
     this.#left -= 1;
     return [{ cachePoint: { type: "default", ...(ttl !== undefined && { ttl }) } }];
   }
-}
-
-/** Estimate of the specification. */
-const TOKENS_PER_WORD = 1.3;
-
-/** Counts words in all strings; base64 counts as one. */
-function wordsIn(value: unknown): number {
-  if (typeof value === "string") return value.match(/\S+/g)?.length ?? 0;
-  if (typeof value !== "object" || value === null) return 0;
-  return Object.values(value).reduce((sum: number, each) => sum + wordsIn(each), 0);
 }

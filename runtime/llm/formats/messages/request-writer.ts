@@ -8,6 +8,7 @@ import type { WebSearch } from "../../chat/web-search.ts";
 import { OBJECT_INSTRUCTION } from "../object-instruction.ts";
 import { claudeReasoning, isSigned } from "../thinking.ts";
 import { userId } from "../user-id.ts";
+import { withBreakpoints } from "./cache-breakpoints.ts";
 
 /** Support of features in the Messages API. */
 export const MESSAGES_SUPPORT: FeatureSupport = {
@@ -44,7 +45,9 @@ export const MESSAGES_SUPPORT: FeatureSupport = {
 
 /** Writes a request for Anthropic's Messages API. */
 export function writeMessagesRequest(request: ChatRequest, dialect: Dialect): string {
-  return JSON.stringify(messagesBody(request, dialect));
+  const body = messagesBody(request, dialect);
+  const { caching } = dialect;
+  return JSON.stringify(caching === undefined ? body : withBreakpoints(body, caching));
 }
 
 function messagesBody(request: ChatRequest, dialect: Dialect): JsonObject {

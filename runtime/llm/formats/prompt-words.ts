@@ -1,0 +1,13 @@
+/** Estimated tokens of a prompt with a number of words. */
+export function tokensOfWords(words: number): number {
+  return words * TOKENS_PER_WORD;
+}
+
+const TOKENS_PER_WORD = 1.3;
+
+/** Counts words in all strings of a value; base64 counts as one. */
+export function wordsIn(value: unknown): number {
+  if (typeof value === "string") return value.match(/\S+/g)?.length ?? 0;
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce((sum: number, each) => sum + wordsIn(each), 0);
+}
