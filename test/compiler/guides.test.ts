@@ -31,14 +31,16 @@ const FILES = {
     info: { title: "shop", version: "1" },
     paths: { "/orders": { get: { operationId: "listOrders", responses: {} } } },
   }),
-  "policies/tenant.ts": policyOf(0),
-  "policies/canary.ts": policyOf(1).replace(/required: true, /, ""),
+  "policies/tenant.ts": policyWith("x-tenant-id"),
+  "policies/sign.ts": policyWith("HMAC-SHA256"),
+  "policies/canary.ts": policyWith("HMAC-SHA256").replace(/required: true, /, ""),
 };
 
-/** Returns a policy that the guide shows. */
-function policyOf(index: number): string {
+/** Returns the first policy that the guide shows with these words. */
+function policyWith(words: string): string {
   const { text = "" } = guides.find(({ name }) => name.endsWith("/policies.md")) ?? {};
-  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)][index]?.[1] ?? "";
+  const shown = [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = ""]) => code);
+  return shown.find((code) => code.includes(words)) ?? "";
 }
 
 /** Resources around manifests of guides: a Gateway with its parameters, and a team with a route. */
@@ -61,6 +63,8 @@ spec: {rules: [{matches: [{path: {value: /cart}}], backendRefs: [{name: cart, po
 {apiVersion: v1, kind: ConfigMap, metadata: {name: clients}, data: {ca.crt: ""}}
 ---
 {apiVersion: v1, kind: ConfigMap, metadata: {name: partners}, data: {ca.crt: ""}}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: signing-key}, data: {value: ""}}
 ---
 {apiVersion: v1, kind: Secret, metadata: {name: site}, data: {tls.crt: "", tls.key: ""}}
 ---
