@@ -5,6 +5,7 @@ import type { LlmCall } from "../cel/variables.ts";
 import { askBeforeCall, type Exchange, type TokenCounter } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
+import { SECOND } from "../process/units.ts";
 import { noteRateLimited } from "../telemetry/rate-limited.ts";
 import { Bucket, type BucketLimit, type LimitBucket } from "./local-rate-limit/bucket.ts";
 import { persistedKey } from "./local-rate-limit/limits-file.ts";
@@ -17,6 +18,8 @@ export interface RateLimitSettings extends Omit<BucketLimit, "window"> {
   readonly interval: number;
   /** Its place in the configuration, for the log. */
   readonly origin: string;
+  /** Says to clients that it is spent; absent: the rate is exceeded. */
+  readonly spent?: string;
 }
 
 /** Settings of a limit with a bucket per caller. */
@@ -31,6 +34,8 @@ export interface PersistedRateLimitSettings extends BucketLimit {
   readonly name: string;
   /** Its place in the configuration, for the log. */
   readonly origin: string;
+  /** Says to clients that it is spent; absent: the rate is exceeded. */
+  readonly spent?: string;
 }
 
 /** Settings of such a limit with a bucket per caller. */
@@ -43,6 +48,7 @@ export interface PersistedKeyedRateLimitSettings extends PersistedRateLimitSetti
 interface LimitFacts {
   readonly capacity: number;
   readonly origin: string;
+  readonly spent?: string | undefined;
   /** Models, as clients name them, whose calls had no cost; each is logged once. */
   readonly unpriced: Set<string>;
 }
@@ -164,6 +170,7 @@ export function limitKeyedTokensOfCalls(
 class MemoryLimit implements KeyedRateLimit {
   readonly capacity: number;
   readonly origin: string;
+  readonly spent: string | undefined;
   readonly unpriced = new Set<string>();
   readonly #limit: BucketLimit;
   readonly #maxKeys: number;
@@ -172,6 +179,7 @@ class MemoryLimit implements KeyedRateLimit {
   constructor({ interval: length, maxKeys, ...settings }: KeyedRateLimitSettings) {
     this.capacity = settings.capacity;
     this.origin = settings.origin;
+    this.spent = settings.spent;
     this.#limit = { ...settings, window: interval(length) };
     this.#maxKeys = maxKeys;
   }
@@ -287,14 +295,20 @@ class BucketCounter implements TokenCounter {
 const MAX_UNPRICED = 100;
 
 /** Returns the parts of a limit that are independent of the caller. */
-export function limitFacts({ capacity, origin }: Omit<LimitFacts, "unpriced">): LimitFacts {
-  return { capacity, origin, unpriced: new Set() };
+export function limitFacts({ capacity, origin, spent }: Omit<LimitFacts, "unpriced">): LimitFacts {
+  return { capacity, origin, spent, unpriced: new Set() };
 }
 
-function refuseFor(exchange: Exchange, wait: number, { capacity, origin }: LimitFacts): true {
+function refuseFor(
+  exchange: Exchange,
+  wait: number,
+  { capacity, origin, spent }: LimitFacts,
+): true {
   noteRateLimited(exchange, "localRateLimit", origin);
   const seconds = String(Math.max(1, Math.ceil(wait / 1000)));
-  refuse(exchange, 429, "RateLimit", "rate limit exceeded", [
+  const message =
+    spent === undefined ? "rate limit exceeded" : `${spent}; it resets at ${resetTime(wait)}`;
+  refuse(exchange, 429, "RateLimit", message, [
     "x-ratelimit-limit",
     String(capacity),
     "x-ratelimit-remaining",
@@ -305,4 +319,10 @@ function refuseFor(exchange: Exchange, wait: number, { capacity, origin }: Limit
     seconds,
   ]);
   return true;
+}
+
+/** Returns the time after a wait as ISO 8601, in whole seconds. */
+function resetTime(wait: number): string {
+  const time = Math.ceil((Date.now() + wait) / SECOND) * SECOND;
+  return new Date(time).toISOString().replace(".000Z", "Z");
 }

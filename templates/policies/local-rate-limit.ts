@@ -80,9 +80,10 @@ function limitCode(
 }
 
 function settingsOf(
-  { name: label, capacity, refill, interval, key, isPersisted, origin }: Limit,
+  limit: Limit,
   { id, trace, hasThreads }: RouteScope,
 ): Readonly<Record<string, Printable | undefined>> {
+  const { name: label, capacity, refill, interval, key, isPersisted, origin } = limit;
   return {
     name: isPersisted || hasThreads ? `${id}/${label}` : undefined,
     capacity,
@@ -92,8 +93,24 @@ function settingsOf(
       : { interval: typeof interval === "number" ? milliseconds(interval) : undefined }),
     maxKeys: key === undefined ? undefined : MAX_KEYS,
     origin: trace.text(origin),
+    spent: spentText(limit),
   };
 }
+
+/** Returns the words for a caller whose budget is spent; `undefined` for other limits. */
+function spentText({ name: label, refill, interval, key }: Limit): string | undefined {
+  const period = PERIODS.get(interval);
+  if (!label.startsWith("budgetPer") || period === undefined) return undefined;
+  return `${key === undefined ? "the" : "your"} budget of ${refill} ${period} is spent`;
+}
+
+const PERIODS: ReadonlyMap<Limit["interval"], string> = new Map<Limit["interval"], string>([
+  [1000, "a second"],
+  [60_000, "a minute"],
+  [3_600_000, "an hour"],
+  ["day", "a day"],
+  ["month", "a month"],
+]);
 
 /** Writes an interval that follows the machine's clock. */
 function windowCode(interval: Limit["interval"]): Printable {

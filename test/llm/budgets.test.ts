@@ -54,6 +54,13 @@ async function ask(gateway: Gateway, route: string, team = "a", model = "m"): Pr
   return (await response(gateway, route, team, model)).status;
 }
 
+async function refusal(gateway: Gateway, route: string) {
+  const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hello" }] });
+  const headers = { "content-type": "application/json", "x-team": "a" };
+  const refused = await fetch(`${gateway.url}/${route}`, { method: "POST", headers, body });
+  return { status: refused.status, text: await refused.text() };
+}
+
 async function response(gateway: Gateway, route: string, team = "a", model = "m") {
   const answered = await fetch(`${gateway.url}/${route}`, {
     method: "POST",
@@ -95,6 +102,17 @@ describe("what calls cost", () => {
     const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
     const until = Date.now() + Number(headers.get("retry-after")) * 1000;
     expect(Math.abs(until - next)).toBeLessThan(120_000);
+  });
+
+  it("and says in the client's format which budget is spent, and when it resets", async () => {
+    const gateway = await start(temporaryFolder());
+    await statuses(3, () => ask(gateway, "monthly"));
+    const { status, text } = await refusal(gateway, "monthly");
+    expect(status).toBe(429);
+    const { error } = JSON.parse(text);
+    const [, reset = ""] =
+      /^your budget of 100 a month is spent; it resets at (\S+)$/.exec(error.message) ?? [];
+    expect(reset).toMatch(/^\d{4}-\d{2}-01T00:00:0\dZ$/);
   });
 
   it("may be a fraction", async () => {

@@ -80,6 +80,7 @@ const budgetPerMonthByKey = openPersistedKeyedRateLimit({
   window: calendarMonths,
   maxKeys: 10000,
   origin: "gateway.yaml llm.policies.localRateLimit[0]",
+  spent: "your budget of 50 a month is spent",
 });
 
 function keyBudgetPerMonthByKey(apiKey: ApiKeyVariable): unknown {

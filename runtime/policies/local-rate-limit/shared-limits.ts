@@ -19,6 +19,8 @@ export interface SharedRateLimitSettings extends Omit<BucketLimit, "window"> {
   readonly interval: number;
   /** Its place in the configuration, for the log. */
   readonly origin: string;
+  /** Says to clients that it is spent; absent: the rate is exceeded. */
+  readonly spent?: string;
 }
 
 /** A shared limit with a bucket per caller. */
