@@ -1,10 +1,12 @@
 import { gatewaySummary } from "../4-emit/manifest/gateway-summary.ts";
 import { readManifest } from "../4-emit/manifest/read-manifest.ts";
 import type { Checked } from "../compile.ts";
+import { printable } from "../diagnostics/report/display-width.ts";
 import { textReport } from "../diagnostics/report/text.ts";
 import type { Host } from "../host.ts";
 import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
 import { gitHost, isInRepository } from "../inspect/diff/git-host.ts";
+import { commandWords, RENDERED, render, renderedHost } from "../inspect/diff/rendered-side.ts";
 import type { SummarySide } from "../inspect/diff/summary-diff.ts";
 import type { Program } from "../ir/program.ts";
 import type { Arguments, CommandContext, CommandResult } from "./command.ts";
@@ -75,11 +77,12 @@ export function filesOf(side: Exclude<ReadSide, { kind: "refused" }>): Checked["
 
 /** Returns the two sides of `OLD NEW` or of `--git BASE [FILE]`, or a usage error. */
 export function comparedSides(
-  { positionals, options: { git } }: Arguments,
+  { positionals, options: { git, render: command } }: Arguments,
   { host }: CommandContext,
-  command: string,
+  commandName: string,
 ): readonly [Side, Side] | CommandResult {
   const [first, second, ...more] = positionals;
+  if (command !== undefined) return renderedSides(command, git, first, host, commandName);
   if (git === undefined) {
     if (first !== undefined && second !== undefined)
       return [
@@ -87,27 +90,68 @@ export function comparedSides(
         { name: NEW, file: second, host },
       ];
     return usage(
-      command,
-      `give two files (\`gwc ${command} OLD NEW\`) or a git revision (\`gwc ${command} --git BASE\`)`,
+      commandName,
+      `give two files (\`gwc ${commandName} OLD NEW\`) or a git revision (\`gwc ${commandName} --git BASE\`)`,
     );
   }
   if (second !== undefined || more.length > 0)
-    return usage(command, "--git compares one file or folder with its earlier version; give one");
+    return usage(
+      commandName,
+      "--git compares one file or folder with its earlier version; give one",
+    );
   const base = gitHost(git, host);
-  if (base === undefined) return usage(command, `unknown git revision "${git}"`);
+  if (base === undefined) return usage(commandName, `unknown git revision "${git}"`);
   const input = commandInput(
     first === undefined ? [] : [first],
     host,
-    `gwc ${command} --git BASE FILE`,
+    `gwc ${commandName} --git BASE FILE`,
   );
   if (input.kind === "none") return input.result;
   const [file = ""] = input.files;
   if (!isInRepository(file))
-    return usage(command, `"${file}" is not in the git repository of this folder`);
+    return usage(commandName, `"${file}" is not in the git repository of this folder`);
   return [
     { name: OLD, file, host: base },
     { name: NEW, file, host },
   ];
+}
+
+/** Returns the two sides of `--render COMMAND --git BASE`: the manifests that the command prints in each revision. */
+function renderedSides(
+  command: string,
+  git: string | undefined,
+  file: string | undefined,
+  host: Host,
+  commandName: string,
+): readonly [Side, Side] | CommandResult {
+  if (git === undefined)
+    return usage(commandName, "--render needs the revision to compare with: --git BASE");
+  if (file !== undefined)
+    return usage(
+      commandName,
+      `--render compares what it prints, so "${printable(file)}" is one input too many`,
+    );
+  const base = gitHost(git, host);
+  if (base === undefined) return usage(commandName, `unknown git revision "${git}"`);
+  const words = commandWords(command);
+  if ("problem" in words) return usage(commandName, `--render: ${words.problem}`);
+  const sides = [
+    { name: OLD, revision: git, from: base },
+    { name: NEW, revision: undefined, from: host },
+  ].map(({ name, revision, from }): Side | CommandResult => {
+    const rendering = render(words, revision, host);
+    if (rendering.kind === "text")
+      return { name, file: RENDERED, host: renderedHost(rendering.text, from) };
+    const where = revision === undefined ? "the working folder" : revision;
+    const stderr = `error: --render "${printable(command)}" failed in ${where}: ${rendering.problem}\n`;
+    return { exitCode: 1, stderr };
+  });
+  const [before, after] = sides;
+  const failed = sides.find((side) => "exitCode" in side);
+  if (failed !== undefined && "exitCode" in failed) return failed;
+  if (before === undefined || after === undefined || "exitCode" in before || "exitCode" in after)
+    throw new Error("a side is missing");
+  return [before, after];
 }
 
 const OLD = "the old configuration";

@@ -5,7 +5,7 @@ import { summaryDiff } from "../inspect/diff/summary-diff.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { comparedSides, filesOf, readSide, severalGateways, summaryOf } from "./compared-sides.ts";
-import { gateway } from "./shared-options.ts";
+import { gateway, renderOption } from "./shared-options.ts";
 
 const FORMATS: readonly DiffFormat[] = ["text", "json", "markdown", "sarif", "github"];
 
@@ -16,6 +16,8 @@ export const diff: Command = {
   details:
     "OLD and NEW are files, folders or the manifest.json of a bundle (which has rules, routes, ports and requirements; " +
     "of policy settings it shows only whether they changed). --git BASE compares one of them (default: gateway.yaml) with its version in that revision.\n" +
+    "--render runs a program without a shell, in the working folder and in a checkout of BASE, and compares the manifests that it prints. " +
+    "It sees only the variables that renderers need, and no token.\n" +
     "Compares the effect on requests, not the files: ports, hosts, routes and their " +
     "precedence, policies, rules, backends, TLS, required variables. Each difference in access comes with " +
     "an example request that was run on the compiled rules of both sides. The first line is the verdict; differences that open access come " +
@@ -28,6 +30,7 @@ export const diff: Command = {
       value: "BASE",
       summary: "compare with a git revision: main, HEAD~1",
     },
+    renderOption,
     {
       name: "format",
       value: "FORMAT",
@@ -45,6 +48,7 @@ export const diff: Command = {
     "gwc diff --git main --format markdown",
     "gwc diff out/gateway/manifest.json gateway.yaml",
     "gwc diff --git origin/main manifests/ --exit-code",
+    "gwc diff --git main --render 'kustomize build overlays/prod'",
   ],
   work: compare,
 };

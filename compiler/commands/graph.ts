@@ -11,7 +11,7 @@ import {
   summaryOf,
 } from "./compared-sides.ts";
 import { commandInput } from "./default-input.ts";
-import { gateway } from "./shared-options.ts";
+import { gateway, renderOption } from "./shared-options.ts";
 
 /** `gwc graph`: draws a gateway, or the additions and removals of a change. */
 export const graph: Command = {
@@ -23,6 +23,7 @@ export const graph: Command = {
     "FILE may also be the manifest.json of a bundle.",
   options: [
     { name: "git", value: "BASE", summary: "show what changed since a git revision: main, HEAD~1" },
+    renderOption,
     {
       name: "format",
       value: "FORMAT",
@@ -58,7 +59,7 @@ async function draw(given: Arguments, context: CommandContext): Promise<CommandR
 /** Returns one side to draw, or the old and the new side to compare. */
 function drawnSides(given: Arguments, context: CommandContext): readonly Side[] | CommandResult {
   const { positionals, options } = given;
-  if (options.git !== undefined || positionals.length === 2)
+  if (options.git !== undefined || options.render !== undefined || positionals.length === 2)
     return comparedSides(given, context, "graph");
   const input = commandInput(positionals, context.host, "gwc graph FILE");
   if (input.kind === "none") return input.result;

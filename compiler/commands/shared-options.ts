@@ -6,6 +6,12 @@ export const gateway: Option = {
   value: "NS/NAME",
   summary: "consider only this Gateway, if manifests have several",
 };
+/** `--render`: compares rendered manifests. */
+export const renderOption: Option = {
+  name: "render",
+  value: "COMMAND",
+  summary: "with --git: compare the manifests that a command prints in both revisions",
+};
 /** `--strict`: warnings count as errors. */
 export const strict: Option = { name: "strict", summary: "treat warnings as errors" };
 

@@ -9,6 +9,7 @@ import {
   type SourceFile,
 } from "../../../diagnostics/source.ts";
 import type { Difference, ProgramDiff, SidePlace } from "../difference.ts";
+import { RENDERED } from "../rendered-side.ts";
 
 /** Output format of a diff. */
 export type DiffFormat = "text" | "json" | "markdown" | "sarif" | "github";
@@ -213,9 +214,11 @@ function differenceMessage(difference: Difference, files: DiffFiles): string {
   return [`${DIRECTION_LABEL[direction]} ${subject}: ${change}`, ...details].join("\n");
 }
 
-/** Returns the location of a difference in the new files; `undefined` if it has none there. */
+/** Returns the location of a difference in the new files; `undefined` if it has none there, as in rendered manifests. */
 function differenceLocation({ by }: Difference, files: DiffFiles): Location | undefined {
-  return by?.side === "after" ? locate(by.origin, files.after) : undefined;
+  if (by?.side !== "after") return undefined;
+  const found = locate(by.origin, files.after);
+  return found.path === RENDERED ? undefined : found;
 }
 
 /**
