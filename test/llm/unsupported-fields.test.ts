@@ -52,7 +52,7 @@ it("unsupported fields are left out, and named in a header and in the log", asyn
   const { ask, gateway } = await startDropping("drop");
   const { status, dropped, sent } = await ask("/v1/chat/completions", {
     ...{ model: "m", messages, logprobs: true, n: 3, logit_bias: { "5": 1 } },
-    tools: [{ type: "custom", custom: { name: "raw" } }, TOOL, { type: "web", web: {} }],
+    tools: [{ type: "shell", shell: { name: "raw" } }, TOOL, { type: "web", web: {} }],
   });
   expect(status).toBe(200);
   expect(dropped).toBe("logprobs, logit_bias, tools[0], tools[2], n");

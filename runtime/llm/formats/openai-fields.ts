@@ -61,8 +61,8 @@ export function readToolChoice(fields: RequestObject, note: NoteFeature): ReadTo
   }
   const chosen = RequestObject.of(choice, "tool_choice");
   const type = chosen.text("type");
-  if (type === "function") {
-    const name = chosen.object("function")?.text("name") ?? chosen.text("name");
+  if (type === "function" || type === "custom") {
+    const name = chosen.object(type)?.text("name") ?? chosen.text("name");
     return { toolChoice: { kind: "tool", name } };
   }
   if (type !== "allowed_tools") throw unsupportedField("tool_choice", `a tool_choice of "${type}"`);
@@ -70,7 +70,8 @@ export function readToolChoice(fields: RequestObject, note: NoteFeature): ReadTo
   const allowed = chosen.object("allowed_tools") ?? chosen;
   const kind = allowed.choice("mode", ["auto", "required"]) ?? "auto";
   const names = allowed.objects("tools").map((tool) => {
-    return tool.object("function")?.text("name") ?? tool.text("name");
+    const named = tool.object("function") ?? tool.object("custom") ?? tool;
+    return named.text("name");
   });
   return { toolChoice: { kind }, allowed: names };
 }

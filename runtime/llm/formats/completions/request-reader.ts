@@ -14,6 +14,7 @@ import {
   readSchemaOutput,
   readToolChoice,
 } from "../openai-fields.ts";
+import { freeformTool } from "../responses/agent-tools.ts";
 import { readLocation } from "../user-location.ts";
 import { completionsFields } from "./request-fields.ts";
 
@@ -214,6 +215,11 @@ function readAssistant(message: RequestObject, note: NoteFeature): readonly Cont
 
 function readCall(call: RequestObject): ContentBlock {
   const type = call.optionalText("type") ?? "function";
+  const custom = type === "custom" ? call.object("custom") : undefined;
+  if (custom !== undefined) {
+    const input = JSON.stringify({ input: custom.text("input") });
+    return { kind: "tool-call", id: call.text("id"), name: custom.text("name"), input };
+  }
   if (type !== "function") throw unsupportedField(call.at("type"), `a tool call of type "${type}"`);
   const called = call.object("function");
   if (called === undefined) throw wrongField(call.at("function"), "an object");
@@ -227,6 +233,11 @@ function readCall(call: RequestObject): ContentBlock {
 function readTools(fields: RequestObject, note: NoteFeature): readonly ListedTool[] {
   return fields.objects("tools").map((tool) => {
     const type = tool.text("type");
+    const custom = type === "custom" ? tool.object("custom") : undefined;
+    if (custom !== undefined) {
+      const isCached = (readCacheMark(tool, note) ?? readCacheMark(custom, note)) !== undefined;
+      return { ...freeformTool(custom), isCached };
+    }
     if (type !== "function") throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
     const definition = tool.object("function");
     if (definition === undefined) throw wrongField(tool.at("function"), "an object");

@@ -1,11 +1,18 @@
 import type { JsonObject } from "../../../cel/variables.ts";
+import type { ToolCallBlock } from "../../chat/content.ts";
+import type { OriginalRequest } from "../../chat/formats.ts";
 import type { ChatResponse, StopReason } from "../../chat/response.ts";
 import { CitedText } from "../../chat/web-search.ts";
+import { freeText } from "../responses/agent-calls.ts";
+import { customNames } from "./custom-tools.ts";
 import { completionsToolCall } from "./tool-call.ts";
 import { completionsUsage } from "./usage.ts";
 
 /** Writes a whole completion as OpenAI's chat completions do. */
-export function writeCompletionsResponse(response: ChatResponse): string {
+export function writeCompletionsResponse(
+  response: ChatResponse,
+  { body }: Pick<OriginalRequest, "body">,
+): string {
   const { blocks, usage } = response;
   const texts = blocks.flatMap((block) => (block.kind === "text" ? [block.text] : []));
   const annotations = annotationsOf(blocks);
@@ -13,6 +20,7 @@ export function writeCompletionsResponse(response: ChatResponse): string {
     block.kind === "reasoning" && block.text !== "" ? [block.text] : [],
   );
   const calls = blocks.flatMap((block) => (block.kind === "tool-call" ? [block] : []));
+  const custom = customNames(body);
   const signature = blocks.findLast(
     (block) => block.kind === "reasoning" && block.signature !== undefined,
   );
@@ -31,7 +39,7 @@ export function writeCompletionsResponse(response: ChatResponse): string {
           ...(annotations.length > 0 && { annotations }),
           ...(reasoning.length > 0 && { reasoning_content: reasoning.join("\n") }),
           ...(signature?.kind === "reasoning" && { reasoning_signature: signature.signature }),
-          ...(calls.length > 0 && { tool_calls: calls.map(completionsToolCall) }),
+          ...(calls.length > 0 && { tool_calls: calls.map((call) => callOf(call, custom)) }),
         },
         logprobs: null,
         finish_reason: finishReason(response.stop, calls.length > 0),
@@ -39,6 +47,13 @@ export function writeCompletionsResponse(response: ChatResponse): string {
     ],
     ...(usage && { usage: completionsUsage(usage) }),
   });
+}
+
+/** Writes a call as one of the client's tool, which may take any text. */
+function callOf(call: ToolCallBlock, custom: ReadonlySet<string>): JsonObject {
+  const { id, name, input } = call;
+  if (!custom.has(name)) return completionsToolCall(call);
+  return { id, type: "custom", custom: { name, input: freeText(input) } };
 }
 
 function annotationsOf(blocks: ChatResponse["blocks"]): readonly JsonObject[] {

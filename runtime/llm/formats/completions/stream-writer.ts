@@ -3,6 +3,8 @@ import { isJsonObject } from "../../chat/request-object.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
 import { CitedText } from "../../chat/web-search.ts";
+import { freeText } from "../responses/agent-calls.ts";
+import { customNames } from "./custom-tools.ts";
 import { completionsErrorEvent } from "./errors.ts";
 import { finishReason, messageAnnotation } from "./response-writer.ts";
 import { completionsUsage } from "./usage.ts";
@@ -19,6 +21,9 @@ export class CompletionsStreamWriter implements StreamWriter {
   readonly #calls = new Map<number, number>();
   /** The client's indexes of calls without arguments so far. */
   readonly #empty = new Set<number>();
+  /** Names of tools whose input is any text, and the inputs of their calls by the client's index. */
+  readonly #custom: ReadonlySet<string>;
+  readonly #inputs = new Map<number, string>();
   readonly #cited = new CitedText();
   #usage: Usage | undefined;
 
@@ -26,6 +31,7 @@ export class CompletionsStreamWriter implements StreamWriter {
     const options = body.stream_options;
     this.#wantsUsage = isJsonObject(options) && options.include_usage === true;
     this.#model = model;
+    this.#custom = customNames(body);
   }
 
   write(event: StreamEvent): string {
@@ -52,12 +58,20 @@ export class CompletionsStreamWriter implements StreamWriter {
         return this.#call(event);
       case "tool-input": {
         const index = this.#calls.get(event.index) ?? 0;
+        const input = this.#inputs.get(index);
+        if (input !== undefined) {
+          this.#inputs.set(index, input + event.text);
+          return "";
+        }
         this.#empty.delete(index);
         return this.#arguments(index, event.text);
       }
       case "stop": {
+        const inputs = this.#customInputs();
         const last = this.#delta("{}", finishReason(event.reason, this.#calls.size > 0));
-        return event.reason === "length" ? last : `${this.#emptyArguments()}${last}`;
+        return event.reason === "length"
+          ? inputs + last
+          : `${this.#emptyArguments()}${inputs}${last}`;
       }
       case "usage":
         this.#usage = event.usage;
@@ -82,6 +96,11 @@ export class CompletionsStreamWriter implements StreamWriter {
   #call({ index, id, name, signature }: Extract<StreamEvent, { kind: "tool-call" }>): string {
     const at = this.#calls.size;
     this.#calls.set(index, at);
+    if (this.#custom.has(name)) {
+      this.#inputs.set(at, "");
+      const call = { index: at, id, type: "custom", custom: { name, input: "" } };
+      return this.#delta(`{"tool_calls":[${JSON.stringify(call)}]}`);
+    }
     this.#empty.add(at);
     const call = {
       index: at,
@@ -104,6 +123,16 @@ export class CompletionsStreamWriter implements StreamWriter {
   #emptyArguments(): string {
     const texts = [...this.#empty].map((index) => this.#arguments(index, "{}"));
     this.#empty.clear();
+    return texts.join("");
+  }
+
+  /** Inputs of any text arrive in JSON, which is complete at the end only. */
+  #customInputs(): string {
+    const texts = [...this.#inputs].map(([index, input]) => {
+      const call = JSON.stringify({ index, custom: { input: freeText(input) } });
+      return this.#delta(`{"tool_calls":[${call}]}`);
+    });
+    this.#inputs.clear();
     return texts.join("");
   }
 

@@ -43,7 +43,7 @@ export function readAgentTools(
     case "function":
       return [toolOf("function", readFunctionTool(tool, note), namespace)];
     case "custom":
-      return [toolOf("custom", freeform(tool), namespace)];
+      return [toolOf("custom", freeformTool(tool), namespace)];
     case "namespace": {
       const name = tool.text("name");
       return tool.objects("tools").flatMap((each) => readAgentTools(each, note, name));
@@ -69,11 +69,12 @@ function toolOf(kind: ToolKind, listed: ListedTool, namespace?: string): ReadToo
   };
 }
 
-/** Returns a tool whose input is any text as a function with one string. */
-function freeform(tool: RequestObject): ListedTool {
+/** Returns a tool whose input is any text as a function with one string. Chat completions nest its grammar in an object. */
+export function freeformTool(tool: RequestObject): ListedTool {
   const format = tool.object("format");
-  const grammar = format?.optionalText("definition");
-  const syntax = format?.optionalText("syntax") ?? "regex";
+  const written = format?.object("grammar") ?? format;
+  const grammar = written?.optionalText("definition");
+  const syntax = written?.optionalText("syntax") ?? "regex";
   const description = [
     tool.optionalText("description"),
     grammar && `\`input\` must match this ${syntax} grammar:\n${grammar}`,
