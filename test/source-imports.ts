@@ -14,11 +14,14 @@ export interface Import {
 /** Messages of protocols, as the generator wrote them (.ci/generate-grpc). */
 const generatedMessages = "runtime/grpc/gen/";
 
+/** The extension of Visual Studio Code, which is a program of another host. */
+const extension = "templates/editor/";
+
 /** All modules that are written, or generated, here. */
 export const sources = ["compiler", "templates", "runtime", "out"].flatMap((folder) =>
   globSync(`${folder}/**/*.ts`, { cwd: root })
     .map((file) => file.split(path.sep).join("/"))
-    .filter((file) => !file.startsWith(generatedMessages)),
+    .filter((file) => !file.startsWith(generatedMessages) && !file.startsWith(extension)),
 );
 
 /** All that they import. */

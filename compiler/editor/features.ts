@@ -30,6 +30,7 @@ import { nameCompletions } from "./name-completion.ts";
 import { NameIndex, type NameUse } from "./names.ts";
 import { definitionsAt, linksIn, referencesAt, renameAt, renamedRange } from "./navigation.ts";
 import { foldsOf, symbolsOf } from "./outline.ts";
+import { type Overview, overviewAt } from "./overview.ts";
 import { type SeenNames, seenNames } from "./seen-names.ts";
 import { lensesOf, toolHints, whoCanCall } from "./tool-access.ts";
 import type { OpenFile, Workspace } from "./workspace.ts";
@@ -180,6 +181,12 @@ export class EditorFeatures {
   who(file: string, document: TextDocument, route: string): string {
     const context = this.#context(file, document);
     return context?.project === undefined ? "" : whoCanCall(context.project, route, context);
+  }
+
+  /** Returns the overview of the configuration of a document at a line. */
+  overview(file: string, document: TextDocument, line: number): Overview | undefined {
+    const context = this.#context(file, document);
+    return context && overviewAt(context, line);
   }
 
   /** Returns the generated module of a route of a document; `undefined` if its configuration has mistakes. */

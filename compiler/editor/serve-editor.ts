@@ -122,6 +122,8 @@ export function serveEditor(
     if (file === undefined) return undefined;
     if (command === COMMANDS.generated) return features.generated(file, route);
     const document = documents.get(uriOf(file, documents));
+    if (command === COMMANDS.overview)
+      return document && features.overview(file, document, Number(route));
     if (command === COMMANDS.who) return document && features.who(file, document, route);
     const summary = await workspace.runTests(file);
     publish();

@@ -25,6 +25,7 @@ export const COMMANDS = {
   who: "gwc.whoCanCall",
   tests: "gwc.runTests",
   generated: "gwc.generatedCode",
+  overview: "gwc.overview",
 } as const;
 
 /** Anyone with valid credentials. */
