@@ -53,6 +53,7 @@ import { resolveTcpBinds } from "./tcp-binds.ts";
 import { checkToolLocks } from "./tool-locks.ts";
 import { resolveTracing } from "./tracing.ts";
 import { checkUnserved } from "./unserved.ts";
+import { checkUserConnections } from "./user-connections.ts";
 
 /** Input other than resources. */
 export interface ResolveInput {
@@ -126,6 +127,7 @@ function resolveGateway(
   const routeCache = cache && { resolutions: cache, from: routeInputs(gateway) };
   const binds = resolveBinds(gateway, routes, admission, context, routeCache);
   checkToolLocks(binds, diagnostics);
+  checkUserConnections(binds, diagnostics);
   reportIdleCatalog(gateway, binds, diagnostics);
   const store = resolveStore(name, gateway, binds, lookup);
   const tcp = resolveTcpBinds(

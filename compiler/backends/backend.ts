@@ -9,6 +9,7 @@ import type { ServerConfig } from "../model/server-policies.ts";
 import type { Text } from "../model/texts.ts";
 import type { LockableServer, LockedTarget, ToolLockNode } from "../model/tool-lock.ts";
 import type { Section, Traffic } from "../model/traffic.ts";
+import type { ConnectionUseNode } from "../model/user-connections.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { PromptGuardNode, TextHooks } from "./ai/guards.ts";
 import type { BackendProtocol } from "./parts/backend-protocol.ts";
@@ -62,6 +63,8 @@ export interface Backend<
   readonly names?: readonly string[];
   /** Returns complete settings for the template; `undefined` if a mistake was reported. */
   readonly resolve: (use: BackendUse<Config>, context: BackendResolveContext) => Node | undefined;
+  /** Returns the connections of users whose tokens its servers get; absent if none. */
+  userConnections?(node: Node): readonly ConnectionUseNode[];
   /** Whether the client's own token is forwarded to it; backends of one route must agree. */
   passesToken?(node: Node): boolean;
   /** Resolves it behind a TCP route; absent if it only serves requests. */

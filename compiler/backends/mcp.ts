@@ -25,7 +25,9 @@ import { lockChanges, resolveToolLock, serverText } from "./mcp/tool-lock.ts";
 import type { ToolSearchConfig } from "./mcp/tool-search.ts";
 import { resolveToolViews, type ToolViewNode } from "./mcp/tool-views.ts";
 import { awsScopeOf } from "./parts/aws-scope.ts";
+import type { BackendResolveContext } from "./parts/backend-resolve-context.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./parts/connection.ts";
+import { absentIdentities, optionalIdentities } from "./parts/known-identities.ts";
 import { curlCommand, shellWord, type TryRequest } from "./parts/try-request.ts";
 
 /** One or more MCP servers behind one endpoint. */
@@ -84,6 +86,10 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
     })),
   names: ["backend", "allowedOrigins", "toolLock", "retryServer", "shares", "share"],
   resolve: resolveMcp,
+  userConnections: ({ targets }) =>
+    targets.flatMap((target) =>
+      target.kind === "stdio" ? [] : (target.connection.userConnection ?? []),
+    ),
   passesToken: ({ targets }) =>
     targets.some((target) => target.kind !== "stdio" && target.connection.isPassthrough),
   itemTargets: (config) => ({
@@ -144,7 +150,7 @@ const INITIALIZE =
 
 function resolveMcp(
   { config, policies, weight = 1, origin }: BackendUse<McpConfig>,
-  context: ConnectionContext,
+  context: BackendResolveContext,
 ): McpNode | undefined {
   const { targets, isStateful, prefixMode, failureMode, sessions } = config;
   const { toolLock: named, toolSearch: searched } = config;
@@ -167,7 +173,7 @@ function resolveMcp(
     seen.set(name, at);
     return resolveTarget(target, policies, context) ?? [];
   });
-  if (resolved.length < targets.length) return undefined;
+  if (resolved.length < targets.length || !haveUsers(resolved, context)) return undefined;
   const servers = resolved.map((target) => ({
     name: target.name,
     server: serverText(target),
@@ -202,6 +208,21 @@ function resolveMcp(
   };
 }
 
+/** Reports connections of users on a route whose callers may be unknown. */
+function haveUsers(targets: readonly McpTargetNode[], context: BackendResolveContext): boolean {
+  const uses = targets.flatMap((target) =>
+    target.kind === "stdio" ? [] : (target.connection.userConnection ?? []),
+  );
+  const missing = [...absentIdentities(["jwt"], context), ...optionalIdentities(["jwt"], context)];
+  for (const { origin } of uses)
+    for (const { policies } of missing)
+      context.diagnostics.report("connection-without-user", keyPlace(origin), {
+        field: "oauth",
+        policies,
+      });
+  return uses.length === 0 || missing.length === 0;
+}
+
 function toolSearchNode({ origin: _, ...settings }: ToolSearchConfig) {
   return settings;
 }
@@ -234,7 +255,7 @@ function resolveTarget(
   const at = childOf(origin, kind === "sse" ? "sse" : "mcp", "host");
   const connection = resolveConnection(
     mergeBackendPolicies(policies, own),
-    context,
+    { ...context, takesUsers: kind !== "sse" },
     awsScopeOf(url),
   );
   if (!checkUrl(url, at, context.diagnostics)) return undefined;
@@ -282,7 +303,7 @@ function resolveOpenApi(
   const server = forwardUrl(address, childOf(at, "host"), context.diagnostics);
   if (server === undefined) return undefined;
   const url = below(server, basePath ?? found.basePath);
-  const connection = resolveConnection(policies, context, awsScopeOf(url));
+  const connection = resolveConnection(policies, { ...context, takesUsers: true }, awsScopeOf(url));
   const { tools } = found;
   return {
     kind: "openapi",

@@ -61,7 +61,7 @@ export const OTHER_FIELDS: readonly string[] = [
   ...["request.id", "retry.attempt", "error", "bytes.received", "bytes.sent"],
   ...["rule", "limit", "extAuthz.duration", "remoteRateLimit.duration", "extProc.duration"],
   ...["promptGuard.duration", "guard.request", "guard.request.matches", "guard.response"],
-  ...["guard.response.matches", "mcp.era", "mcp.target.era"],
+  ...["guard.response.matches", "connection", "connection.event", "mcp.era", "mcp.target.era"],
 ];
 
 /** Reserved fields that every JSON line has. */

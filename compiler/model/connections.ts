@@ -6,6 +6,7 @@ import type { HeaderChangesNode } from "./header-changes.ts";
 import type { SentCredentialNode } from "./sent-credentials.ts";
 import type { AtStartup, MountedFile, Text } from "./texts.ts";
 import type { SignedTokenNode, TokenExchangeNode } from "./token-exchange.ts";
+import type { ConnectionUseNode } from "./user-connections.ts";
 
 /** Connection settings of a backend; times are in milliseconds. */
 export interface BackendConnection {
@@ -30,6 +31,8 @@ export interface BackendConnection {
   readonly tokenExchange?: TokenExchangeNode<BackendConnection>;
   /** Token that the gateway signs. */
   readonly signedToken?: SignedTokenNode;
+  /** Connection of users whose tokens are sent. */
+  readonly userConnection?: ConnectionUseNode;
   readonly requestHeaders?: HeaderChangesNode;
   readonly responseHeaders?: HeaderChangesNode;
   /** Whether Host is the name that the client used; `undefined` unless the server has its own name. */

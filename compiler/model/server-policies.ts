@@ -7,6 +7,7 @@ import type { HeaderChangesConfig } from "./header-changes.ts";
 import type { SentCredentialConfig } from "./sent-credentials.ts";
 import type { MountedFile, Text } from "./texts.ts";
 import type { SignedTokenConfig, TokenExchangeConfig } from "./token-exchange.ts";
+import type { ConnectionUseConfig } from "./user-connections.ts";
 
 /**
  * Connection settings of a server for any protocol, as configured: each part from the most specific place that sets it.
@@ -79,6 +80,7 @@ export type BackendAuthConfig = {
   | CloudAuthConfig
   | TokenExchangeConfig<ServerPolicies>
   | SignedTokenConfig
+  | ConnectionUseConfig
 );
 
 /** Place of a credential; `Authorization: Bearer` if absent. */

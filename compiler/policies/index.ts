@@ -33,6 +33,7 @@ import { sessionPersistence } from "./session-persistence.ts";
 import { timeout } from "./timeout.ts";
 import { transformations } from "./transformations.ts";
 import { urlRewrite } from "./url-rewrite.ts";
+import { userConnections } from "./user-connections.ts";
 
 /** Every policy. Their order here is the order in which they handle a request. */
 const units = {
@@ -59,6 +60,7 @@ const units = {
   requestRedirect,
   delay,
   directResponse,
+  userConnections,
   a2a,
   mcpGuards,
   mcpGuardrails,

@@ -1,3 +1,4 @@
+import type { UserConnectionUse } from "../../runtime/auth/connections/connected-upstream.ts";
 import type { PromptGuardNode, TextHooks } from "../backends/ai/guards.ts";
 import type { ItemTargets } from "../backends/backend.ts";
 import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
@@ -109,6 +110,8 @@ export interface PolicyTraits<Config, Settings> {
   promptGuard?(settings: Settings): PromptGuardNode;
   /** Whether it uses the store of the gateway (`config.store`); absent if it never does. */
   usesStore?(settings: Settings): boolean;
+  /** Connections that users can make on its page; absent if it has none. */
+  connections?(settings: Settings): readonly UserConnectionUse[];
   /** CEL variable of other facts that it finds out about a request, such as `extauthz`. */
   readonly variable?: string;
   /**

@@ -244,6 +244,8 @@ export interface Exchange extends RequestVariables {
   /** Credentials that policies removed from the request, the latest first. */
   strippedCredentials: StrippedCredential | undefined;
 
+  /** Called with the claims of a user who logs out; absent if nothing has to end then. */
+  onLogout?: (claims: JwtVariable) => Promise<void>;
   /** Format of refusals: plain text, unless the route's protocol has errors of its own. */
   refusalFormat: RefusalFormat;
   /** Further data of the request for the access log and the metrics. */

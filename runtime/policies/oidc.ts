@@ -162,7 +162,10 @@ async function endSession(
   }
   const { clientId, logout, provider } = client.settings;
   const endpoints = await provider.endpoints(exchange.gateway);
-  if (known !== undefined) await client.end(known, endpoints, exchange.gateway);
+  if (known !== undefined) {
+    await exchange.onLogout?.(known.claims);
+    await client.end(known, endpoints, exchange.gateway);
+  }
   const dropped = cookies.dropSession();
   const next = logout?.redirectUri;
   const provided = endpoints?.endSessionEndpoint;

@@ -28,7 +28,13 @@ export interface Store {
 }
 
 /** Kinds of records. A space has no ":" in its name, so that ids of one are never those of another. */
-export type Space = "keys" | "key-names" | "ended-logins";
+export type Space =
+  | "keys"
+  | "key-names"
+  | "ended-logins"
+  | "user-grants"
+  | "grant-renewals"
+  | "oauth-clients";
 
 /** A change of a record. */
 export interface RecordChange {

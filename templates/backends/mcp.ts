@@ -38,6 +38,10 @@ export const mcpTemplate: BackendTemplate<"mcp"> = {
   code: mcpCode,
   share: (node, before, scope) => servedCode(node, scope, before),
   hasSessions: true,
+  reads: ({ targets }) =>
+    targets.some((each) => each.kind !== "stdio" && each.connection.userConnection !== undefined)
+      ? ["jwt"]
+      : [],
   toolCaller: ({ toolSearch }) => toolSearch?.names.call,
   handover: imported("gwc/runtime/mcp/session-handover", "sessionHandover"),
   maxThreads: (node) => Math.min(...Object.values(sessionLimits(node))),
@@ -336,6 +340,21 @@ function metadataOf(matches: readonly RouteMatch[]): readonly string[] {
 const WELL_KNOWN =
   /^\/\.well-known(?:\/oauth-protected-resource|\/oauth-authorization-server)?(?=\/|$)/;
 
+type HttpNode = Exclude<McpNode["targets"][number], { readonly kind: "stdio" }>;
+
+/** Writes the connection of users whose tokens a server gets; `undefined` if it gets none. */
+function userConnection(
+  use: HttpNode["connection"]["userConnection"],
+  unconnected: string,
+): Code | undefined {
+  if (use === undefined) return undefined;
+  const { name: connection, page, claim } = use;
+  const local = imported("gwc/runtime/mcp/transports/unconnected-mcp", unconnected);
+  const open = imported("gwc/runtime/auth/connections/connected-upstream", "userConnection");
+  const settings = { name: connection, page, claim, unconnected: code`${local}` };
+  return code`${open}(${literal(settings)})`;
+}
+
 /**
  * Writes a server. `withhold`: the gateway checked the client's credentials, so they were for it and are not
  * forwarded. Without a check, they are for the server.
@@ -355,6 +374,7 @@ function target(
         name,
         ...upstreamSettings(node.url, node.connection),
         credentials: node.connection.isPassthrough ? "token" : credentials,
+        user: userConnection(node.connection.userConnection, "unconnectedMcp"),
         ...(again && { retry: again.server }),
         ...(node.kind === "streamable" && era),
       };
@@ -365,6 +385,7 @@ function target(
         name,
         ...upstreamSettings(node.url, node.connection),
         credentials: node.connection.isPassthrough ? "token" : credentials,
+        user: userConnection(node.connection.userConnection, "unconnectedApi"),
         ...(again && { retry: again.api }),
         tools: node.tools.map((tool) => ({ ...tool })),
       };

@@ -31,6 +31,7 @@ import { sessionPersistenceTemplate } from "./session-persistence.ts";
 import { timeoutTemplate } from "./timeout.ts";
 import { transformationsTemplate } from "./transformations.ts";
 import { urlRewriteTemplate } from "./url-rewrite.ts";
+import { userConnectionsTemplate } from "./user-connections.ts";
 
 /** Templates of all policies, in request order. */
 const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
@@ -59,6 +60,7 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   requestRedirect: requestRedirectTemplate,
   delay: delayTemplate,
   directResponse: directResponseTemplate,
+  userConnections: userConnectionsTemplate,
   a2a: a2aTemplate,
   requestMirror: requestMirrorTemplate,
   sessionPersistence: sessionPersistenceTemplate,

@@ -22,6 +22,11 @@ declare module "oidc-provider" {
       response: ServerResponse,
       result: object,
     ): Promise<void>;
+    readonly AccessToken: {
+      find(
+        token: string,
+      ): Promise<{ readonly accountId: string; readonly isExpired: boolean } | undefined>;
+    };
     readonly Grant: new (of: {
       accountId: string;
       clientId: string;

@@ -1,3 +1,4 @@
+import { DEFAULT_USER_CLAIM } from "../../model/user-connections.ts";
 import { keepAliveSchema } from "../../schema/keep-alive.ts";
 import {
   anyText,
@@ -47,8 +48,26 @@ function keySchema() {
 
 const MAIN_CREDENTIALS = [
   ...(["key", "passthrough", "gcp", "aws", "azure", "jwtSign"] as const),
-  ...(["oauthTokenExchange", "crossAppAccess"] as const),
+  ...(["oauthTokenExchange", "crossAppAccess", "oauth"] as const),
 ];
+
+/** Returns the schema of a connection of users. */
+function userConnectionSchema() {
+  return object(
+    {
+      connection: shortText("Name of the connection, one of `servers` of the page."),
+      page: shortText("URL of the page where users connect: `url` of `userConnections`."),
+      userClaim: shortText("Claim that names the user; that of the page.", {
+        default: DEFAULT_USER_CLAIM,
+      }),
+    },
+    {
+      required: ["connection", "page"],
+      description:
+        "Sends the token that the caller's user has granted (`userConnections`). Users without a connection are asked to connect.",
+    },
+  );
+}
 
 /** Returns the schemas of the connection policies, for any protocol. */
 export function connectionSchemas() {
@@ -133,6 +152,7 @@ export function connectionSchemas() {
         jwtSign: signedTokenSchema(),
         oauthTokenExchange: tokenExchangeSchema(),
         crossAppAccess: crossAppAccessSchema(),
+        oauth: userConnectionSchema(),
       },
       {
         atMostOneOf: MAIN_CREDENTIALS,

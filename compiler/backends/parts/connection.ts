@@ -1,4 +1,4 @@
-import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type {
   AwsAuthConfig,
@@ -21,6 +21,7 @@ import {
 import type { MountedFile, Text } from "../../model/texts.ts";
 import type { SignedTokenConfig, TokenExchangeConfig } from "../../model/token-exchange.ts";
 import type { Section, Traffic } from "../../model/traffic.ts";
+import type { ConnectionUseConfig } from "../../model/user-connections.ts";
 import { resolveHeaderChanges } from "./header-changes.ts";
 import { ownValue, resolveSent } from "./sent-credentials.ts";
 import { checkTlsFiles, type FileLookup, readWhatIsHere } from "./tls-files.ts";
@@ -28,6 +29,8 @@ import { resolveTokenExchange } from "./token-exchange.ts";
 
 /** Services needed to resolve connections to backends. */
 export interface ConnectionContext extends FileLookup, SecretContext {
+  /** Whether requests have a user, whose token they may get; absent if not. */
+  readonly takesUsers?: boolean;
   /** Records parts of policies that must have an effect somewhere. */
   readonly sections: {
     meet(section: Section, carried: readonly Traffic[]): boolean;
@@ -65,8 +68,20 @@ export function resolveConnection(
     ...(responseHeaders && headersOf("responseHeaders", responseHeaders, context)),
     ...(auth?.kind === "tokenExchange" && exchangeOf(auth, context)),
     ...(auth?.kind === "signedToken" && signedTokenOf(auth, context)),
+    ...(auth?.kind === "userConnection" && userConnectionOf(auth, context)),
     isPassthrough: auth?.kind === "passthrough" || auth?.kind === "tokenExchange",
   };
+}
+
+/** Resolves a connection of users; reports it where requests have no user. */
+function userConnectionOf(
+  { name, page, claim, connectionOrigin: origin }: ConnectionUseConfig,
+  { takesUsers = false, diagnostics }: ConnectionContext,
+): Pick<BackendConnection, "userConnection"> {
+  if (takesUsers) return { userConnection: { name, page, claim, origin } };
+  const params = { field: '"oauth"', actsOn: "MCP servers and APIs of an mcp backend" };
+  diagnostics.report("misplaced-field", keyPlace(origin), { ...params, found: undefined });
+  return {};
 }
 
 /** Resolves a key that is sent as Authorization. */

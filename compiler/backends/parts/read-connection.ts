@@ -3,6 +3,7 @@ import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { AwsRole, CloudAuthConfig } from "../../model/cloud-credentials.ts";
 import type { BackendTlsConfig } from "../../model/server-policies.ts";
+import { DEFAULT_USER_CLAIM } from "../../model/user-connections.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { readKeepAlive } from "../../schema/keep-alive.ts";
 import { AZURE_SCOPE } from "./cloud-schema.ts";
@@ -54,10 +55,14 @@ function readAuth(value: AuthValue, origin: Origin): NonNullable<BackendPolicies
   return { ...readMainAuth(value, origin), ...(more && { more }) };
 }
 
-function readMainAuth(
-  { key, passthrough, aws, azure, gcp, oauthTokenExchange, crossAppAccess, jwtSign }: AuthValue,
-  origin: Origin,
-): NonNullable<BackendPolicies["auth"]> {
+function readMainAuth(value: AuthValue, origin: Origin): NonNullable<BackendPolicies["auth"]> {
+  const { key, passthrough, aws, azure, gcp } = value;
+  const { oauthTokenExchange, crossAppAccess, jwtSign, oauth } = value;
+  if (oauth !== undefined) {
+    const { connection: name, page, userClaim: claim = DEFAULT_USER_CLAIM } = oauth;
+    const connectionOrigin = childOf(origin, "oauth");
+    return { kind: "userConnection", name, page, claim, connectionOrigin, origin };
+  }
   if (crossAppAccess !== undefined) {
     const at = childOf(origin, "crossAppAccess");
     return { ...readCrossAppAccess(crossAppAccess, at), origin };

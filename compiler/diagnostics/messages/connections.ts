@@ -97,6 +97,28 @@ export const connectionMessages = {
       "A signature is valid for one service in one region. Hosts such as `SERVICE.REGION.amazonaws.com` contain both. " +
       "For other hosts, and for hosts that are only known when the gateway starts, set `region` and `service`.",
   }),
+  "connection-without-user": message<{ field: string; policies: string }>({
+    severity: "error",
+    text: ({ field }) => `"${field}" needs the user of each request`,
+    hint: ({ policies }) => `add "${policies}" to the policies of the route, in strict mode`,
+    explanation:
+      "A connection belongs to one user, whom a verified token or a login names. A request without a user could use the " +
+      "account of another one.",
+  }),
+  "unknown-connection": message<{ name: string; page: string; claim: string }>({
+    severity: "error",
+    text: ({ name, page, claim }) =>
+      `no route offers the connection "${name}" at ${page} for users by "${claim}"`,
+    hint: () => 'add it to `servers` of "userConnections" with this url, and the same userClaim',
+    explanation:
+      "Users connect their accounts on the page of a route with `userConnections`. Without it, the server never gets a token.",
+  }),
+  "duplicate-connection": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `two servers are called "${name}"`,
+    hint: () => "rename one",
+    explanation: "The name of a connection is part of its URLs, and of the records of its tokens.",
+  }),
   "misplaced-field": message<{ field: string; actsOn: string; found: string | undefined }>({
     severity: "error",
     text: ({ field, actsOn, found }) =>

@@ -23,7 +23,12 @@ export async function reinitializeSession(options: ReinitializeOptions): Promise
   const { session, initialize } = options;
   const body = `{"jsonrpc":"2.0","id":"gwc-renewal","method":"initialize","params":${initialize}}`;
   const opened = await post(options, "", body);
-  if (!opened.isTaken || opened.sessionId === "") return false;
+  if (!opened.isTaken) return false;
+  // The server has become one without sessions.
+  if (opened.sessionId === "") {
+    session.id = "";
+    return true;
+  }
   const initialized = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
   if (!(await post(options, opened.sessionId, initialized)).isTaken) return false;
   session.id = opened.sessionId;

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { UserConnection } from "../../auth/connections/connected-upstream.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../../http/upstream/upstream.ts";
@@ -208,6 +209,8 @@ export function openMcpBackend(settings: McpBackendSettings): McpBackend {
 export interface HttpTargetSettings extends UpstreamSettings {
   readonly name: string;
   readonly credentials: Credentials;
+  /** Connection of users whose tokens the server gets; absent if it gets none. */
+  readonly user?: UserConnection | undefined;
   /** Wraps the server so that requests are retried (see `repeatedServer`); absent if every request is sent once. */
   readonly retry?: (server: Upstream) => Upstream;
 }
@@ -220,15 +223,16 @@ export interface StreamableHttpSettings extends HttpTargetSettings {
 
 /** A server over streamable HTTP. */
 export function streamableHttp(settings: StreamableHttpSettings): StreamableHttpTarget {
-  const { name, credentials, era, retry, ...rest } = settings;
-  const replicas = new Replicas(rest, (server) => openServer(server, retry));
+  const { name, credentials, era, retry, user, ...rest } = settings;
+  const replicas = new Replicas(rest, (server) => openServer(server, retry, user));
   return {
     kind: "streamableHttp",
     name,
     upstream: replicas.any,
     replicas,
     credentials,
-    holdsBodies: retry !== undefined,
+    ...(user && { user }),
+    holdsBodies: retry !== undefined || user !== undefined,
     identity: `http ${rest.url}`,
     era: new TargetEra(era),
   };
@@ -246,8 +250,10 @@ export function sse(settings: HttpTargetSettings): SseTarget {
 export function openServer(
   settings: UpstreamSettings,
   retry: ((server: Upstream) => Upstream) | undefined,
+  user?: UserConnection,
 ): Upstream {
-  const server = openUpstream(settings);
+  const opened = openUpstream(settings);
+  const server = user?.connect(opened) ?? opened;
   return retry?.(server) ?? server;
 }
 

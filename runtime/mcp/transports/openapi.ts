@@ -11,8 +11,8 @@ export interface OpenApiTargetSettings extends HttpTargetSettings {
 
 /** An HTTP API whose operations are tools. */
 export function openapi(settings: OpenApiTargetSettings): OpenApiTarget {
-  const { name, credentials, tools: all, retry, ...rest } = settings;
-  const upstream = openServer(rest, retry);
+  const { name, credentials, tools: all, retry, user, ...rest } = settings;
+  const upstream = openServer(rest, retry, user);
   const list = JSON.stringify({
     tools: all.map(({ name: tool, description, inputSchema }) => ({
       name: tool,
@@ -26,6 +26,7 @@ export function openapi(settings: OpenApiTargetSettings): OpenApiTarget {
     name,
     upstream,
     credentials,
+    ...(user && { user }),
     open: (headers, host, events) => openOpenApiTransport(api, headers, host, events),
     identity: JSON.stringify(["openapi", rest.url, list]),
   };

@@ -1,3 +1,4 @@
+import type { UserConnection } from "../../auth/connections/connected-upstream.ts";
 import type { Upstream } from "../../http/upstream/upstream.ts";
 import type { Message } from "../protocol/message.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
@@ -19,6 +20,8 @@ export interface StreamableHttpTarget {
   readonly upstream: Upstream;
   readonly replicas: Replicas;
   readonly credentials: Credentials;
+  /** Connection of users whose tokens it gets; absent if it gets none. */
+  readonly user?: UserConnection;
   /** Whether requests may be retried, so that their bodies are buffered. */
   readonly holdsBodies: boolean;
   /** Identifies the server; session ids are bound to it, so a changed server invalidates them. */
@@ -60,6 +63,8 @@ export interface OpenApiTarget {
   readonly name: string;
   readonly upstream: Upstream;
   readonly credentials: Credentials;
+  /** Connection of users whose tokens it gets; absent if it gets none. */
+  readonly user?: UserConnection;
   /** Serves one session; `headers` is the flat list of end-to-end headers that every request carries. */
   open(headers: readonly string[], host: TransportHost, events: TransportEvents): Transport;
   readonly identity: string;

@@ -1,6 +1,7 @@
+import { USER_HEADER } from "../../auth/connections/user-header.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { HeaderNames, withoutLines } from "../../http/headers/header-lines.ts";
-import { withoutHeaders } from "../../http/headers/header-list.ts";
+import { withoutHeader, withoutHeaders } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import type { ReceivedFields } from "../../http/http1/received-fields.ts";
 import type { Credentials, OpenApiTarget, SseTarget, StreamableHttpTarget } from "./target.ts";
@@ -8,7 +9,8 @@ import type { Credentials, OpenApiTarget, SseTarget, StreamableHttpTarget } from
 type HttpTarget = Pick<
   StreamableHttpTarget | SseTarget | OpenApiTarget,
   "credentials" | "upstream"
->;
+> &
+  Pick<StreamableHttpTarget, "user">;
 
 /**
  * Returns the client's headers that are forwarded to an HTTP target, as a new flat list: the end-to-end ones without the
@@ -16,11 +18,17 @@ type HttpTarget = Pick<
  * the route forwards them, without credentials. Host is the target's own, unless a policy has set another one.
  */
 export function headersForTarget(exchange: Exchange, target: HttpTarget): string[] {
-  const { credentials, upstream } = target;
+  const { credentials, upstream, user } = target;
   const end = endToEnd(exchange.requestHeaders, "host");
   const headers = withoutHeaders(end, WITHHELD_HEADERS[credentials]);
   headers.push("host", hostForTarget(exchange, upstream));
-  return headers;
+  return user === undefined ? headers : withUser(headers, user.userOf(exchange));
+}
+
+/** Adds the user of a request for the connection to the target, which removes it again. */
+function withUser(headers: readonly string[], user: string | undefined): string[] {
+  const others = withoutHeader(headers, USER_HEADER);
+  return user === undefined ? others : [...others, USER_HEADER, user];
 }
 
 /** Returns the Host header of a request to a target. */

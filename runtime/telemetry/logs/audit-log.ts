@@ -120,10 +120,11 @@ export class AuditLog {
   request(exchange: Exchange, status: number | undefined): void {
     const { record } = exchange;
     const isDenied = isDenial(record.reason, status);
-    if (!isDenied && !this.#isLogin(exchange)) return;
+    const change = record.fields?.get("connection.event");
+    if (!isDenied && !this.#isLogin(exchange) && change === undefined) return;
     const line = this.#line;
     line.begin();
-    line.plain("event", isDenied ? "denied" : "login");
+    line.plain("event", isDenied ? "denied" : change === undefined ? "login" : "connection");
     this.#place(record, identityOf(record));
     line.plain("src.addr", `${exchange.remoteAddress}:${exchange.remotePort}`);
     line.text("http.method", exchange.original.method);
@@ -132,6 +133,8 @@ export class AuditLog {
     line.number("http.status", status);
     line.text("trace.id", record.traceId);
     line.text("request.id", record.fields?.get("request.id"));
+    line.text("connection", record.fields?.get("connection"));
+    line.text("connection.event", change);
     if (isDenied) this.#explain(record);
     this.#end();
   }

@@ -186,6 +186,7 @@ export function connectionSettings({
   signedToken: ______,
   sent: ____,
   movedToken: _____,
+  userConnection: _______,
   keepAlive,
   authorization,
   connectTimeout,

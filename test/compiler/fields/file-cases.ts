@@ -641,6 +641,10 @@ export const known: KnownValues = {
   "modelAliases.*": ["m", "n"],
   "promptGuard.request.[].regex": [{ action: "reject", rules: [{ pattern: "a+" }] }],
   "promptGuard.response.[].regex": [{ action: "reject", rules: [{ pattern: "a+" }] }],
+  userConnections: [
+    { url: "https://a.test/connect", servers: [{ name: "a", resource: "https://b.test/mcp" }] },
+  ],
+  "userConnections.url": ["https://a.test/connect", "https://a.test/other"],
   "mcpGuards.request.[].regex": [{ action: "reject", rules: [{ pattern: "a+" }] }],
   "mcpGuards.response.[].regex": [{ action: "reject", rules: [{ pattern: "a+" }] }],
   "mcpGuards.request.[].webhook": [{ target: { host: "127.0.0.1:9000" } }],

@@ -1,0 +1,31 @@
+import { backendOf } from "../backends/index.ts";
+import type { Diagnostics } from "../diagnostics/diagnostic.ts";
+import type { BackendKind, BackendNode } from "../ir/backends.ts";
+import type { PolicyUse } from "../ir/policies.ts";
+import type { BindNode } from "../ir/program.ts";
+import type { ConnectionUseNode } from "../model/user-connections.ts";
+import { type PolicyKind, policyOf } from "../policies/index.ts";
+
+/** Reports connections of backends that no page of the gateway offers: their users could never connect. */
+export function checkUserConnections(binds: readonly BindNode[], diagnostics: Diagnostics): void {
+  const routes = new Set(
+    binds.flatMap(({ listeners }) => listeners.flatMap((each) => each.routes)),
+  );
+  const offered = [...routes].flatMap(({ policies }) => policies.flatMap(offeredBy));
+  const keyOf = ({ name, page, claim }: Pick<ConnectionUseNode, "name" | "page" | "claim">) =>
+    JSON.stringify([name, page, claim]);
+  const known = new Set(offered.map(keyOf));
+  for (const use of [...routes].flatMap(({ backends }) => backends.flatMap(usesOf))) {
+    if (known.has(keyOf(use))) continue;
+    const { name, page, claim, origin } = use;
+    diagnostics.report("unknown-connection", origin, { name, page, claim });
+  }
+}
+
+function offeredBy<Kind extends PolicyKind>({ kind, settings }: PolicyUse<Kind>) {
+  return policyOf(kind).traits.connections?.(settings) ?? [];
+}
+
+function usesOf<Kind extends BackendKind>(node: BackendNode<Kind>): readonly ConnectionUseNode[] {
+  return backendOf(node.kind).userConnections?.(node) ?? [];
+}
