@@ -178,6 +178,8 @@ function scalarAdvice(schema: Schema, found: Scalar): string | undefined {
   if (typeof found !== "string") {
     if (schema.format === "duration" || schema.format === "gatewayDuration")
       return durationAdvice(String(found));
+    if (typeof found === "number" && types.includes("integer") && found > 0 && found < 1)
+      return `write whole numbers in the same proportion, such as ${Math.round(found * 100)}`;
     if (!types.includes("string")) return undefined;
     const [example] = schema.examples ?? [];
     return typeof found === "number" && example !== undefined

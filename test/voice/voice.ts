@@ -107,7 +107,7 @@ export function voicedFiles(under = ""): readonly string[] {
 
 /** Text of others: generated protobuf code, fixtures that users could have written, schemas of providers. */
 const EXCLUDED =
-  /^test\/voice\/|^test\/laws-of-voice|^runtime\/grpc\/(?:.*\/)?(?:generated|messages)\/|_pb\.ts$|\/fixtures\/|provider-schemas|lookalikes\.ts$/;
+  /^\.github\/site\/(?:pages|node_modules|dist)\/|^test\/voice\/|^test\/laws-of-voice|^runtime\/grpc\/(?:.*\/)?(?:generated|messages)\/|_pb\.ts$|\/fixtures\/|provider-schemas|lookalikes\.ts$/;
 
 function partsOfCode(content: string): readonly Prose[] {
   const parts: Prose[] = [];

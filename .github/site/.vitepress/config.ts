@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+
+const pages = path.resolve(import.meta.dirname, "..", "pages");
+
+/** Returns the title of a page, up to a colon. */
+function titleOf(file: string): string {
+  return /^# ([^:\n]+)/m.exec(readFileSync(path.join(pages, file), "utf8"))?.[1] ?? file;
+}
+
+/** The pages of a folder, as items of the sidebar. */
+function items(folder: string, text = (name: string) => titleOf(`${folder}/${name}.md`)) {
+  return readdirSync(path.join(pages, folder))
+    .filter((file) => file.endsWith(".md") && file !== "index.md")
+    .map((file) => path.basename(file, ".md"))
+    .map((name) => ({ text: text(name), link: `/${folder}/${name}` }));
+}
+
+/** Tutorials in the order in which people read them. */
+const tutorials = [
+  ...["first-gateway", "protect-an-mcp-server", "model-gateway-for-a-team"],
+  ...["review-in-pull-requests", "kubernetes", "from-litellm", "from-agentgateway", "from-nginx"],
+];
+
+const repository = process.env.GITHUB_REPOSITORY;
+
+type Render = (tokens: unknown, index: number, ...rest: readonly unknown[]) => string;
+
+/** Vue would read double braces in code as expressions. */
+function withoutInterpolation({
+  renderer: { rules },
+}: {
+  readonly renderer: { readonly rules: Record<string, Render> };
+}): void {
+  const render = rules.code_inline;
+  if (render !== undefined)
+    rules.code_inline = (...given) => render(...given).replace("<code", "<code v-pre");
+}
+
+// A plain object, so that the compiler of the repository needs no types of VitePress.
+export default {
+  title: "gwc",
+  description: "The gateway compiler: AI gateways as readable, specialised TypeScript proxies.",
+  srcDir: "pages",
+  outDir: "dist",
+  cacheDir: ".vitepress/cache",
+  base: process.env.SITE_BASE ?? "/",
+  cleanUrls: false,
+  lastUpdated: false,
+  markdown: { config: withoutInterpolation },
+  themeConfig: {
+    search: { provider: "local" },
+    outline: [2, 3],
+    nav: [
+      { text: "Tutorials", link: "/tutorials/first-gateway" },
+      { text: "Guides", link: "/guides/listeners" },
+      { text: "Reference", link: "/reference/" },
+      { text: "Project", link: "/project/changelog" },
+    ],
+    sidebar: {
+      "/tutorials/": [
+        {
+          text: "Tutorials",
+          items: tutorials.map((name) => ({
+            text: titleOf(`tutorials/${name}.md`),
+            link: `/tutorials/${name}`,
+          })),
+        },
+      ],
+      "/guides/": [
+        { text: "Guides", items: items("guides") },
+        { text: "Commands in use", items: items("guides/explain", (name) => `gwc ${name}`) },
+      ],
+      "/reference/": [
+        {
+          text: "Reference",
+          items: [
+            { text: "Overview", link: "/reference/" },
+            { text: "Sections of the file", link: "/reference/fields/" },
+            { text: "Diagnostics", link: "/reference/diagnostics/" },
+            { text: "Metrics", link: "/reference/metrics/" },
+            ...items("reference"),
+          ],
+        },
+        { text: "Policies", collapsed: false, items: items("reference/policies") },
+        { text: "Backends", collapsed: false, items: items("reference/backends") },
+        { text: "Commands", collapsed: true, items: items("reference/commands") },
+      ],
+      "/project/": [
+        { text: "Project", items: items("project") },
+        { text: "Decisions", collapsed: true, items: items("decisions") },
+      ],
+      "/decisions/": [{ text: "Decisions", items: items("decisions") }],
+    },
+    ...(repository !== undefined && {
+      socialLinks: [{ icon: "github", link: `https://github.com/${repository}` }],
+    }),
+    footer: { message: "Apache-2.0" },
+  },
+};
