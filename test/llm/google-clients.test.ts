@@ -80,6 +80,20 @@ it("settings of a request become those of the provider", async () => {
   });
 });
 
+it("schemas of tools are read in the spelling of Python's client, too", async () => {
+  const { url, sent } = await startGoogle();
+  const schema = { type: "object", properties: { city: { type: "string" } } };
+  const look = { name: "look", parameters_json_schema: schema };
+  const body = {
+    contents: [{ role: "user", parts: [{ text: "[text]" }] }],
+    tools: [{ functionDeclarations: [look] }],
+  };
+  const type = { "content-type": "application/json" };
+  const path = `${url}/v1beta/models/claude-1:generateContent`;
+  expect((await send(path, "POST", type, JSON.stringify(body))).status).toBe(200);
+  expect(sent().tools).toMatchObject([{ name: "look", input_schema: schema }]);
+});
+
 it("results without IDs belong to the first open call of their name", async () => {
   const { client, sent } = await startGoogle();
   const call = (city: string) => ({ functionCall: { name: "look", args: { city } } });

@@ -286,6 +286,7 @@ const ROLES: ReadonlySet<string> = new Set([
 /** Members whose objects are JSON schemas. */
 const SCHEMAS: ReadonlySet<string> = new Set([
   ...["parameters", "input_schema", "output_schema", "schema", "parametersJsonSchema"],
+  "parameters_json_schema",
   ...["responseJsonSchema", "_responseJsonSchema", "responseSchema"],
 ]);
 

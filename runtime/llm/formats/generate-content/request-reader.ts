@@ -164,6 +164,8 @@ class GenerateContentReader {
         description: declared.optionalText("description"),
         schema:
           declared.any("parametersJsonSchema") ??
+          // Python's SDK sends its own spelling, which Google reads as well.
+          declared.any("parameters_json_schema") ??
           jsonSchemaOf(declared.any("parameters")) ??
           NO_PARAMETERS,
         isStrict: undefined,
