@@ -85,8 +85,10 @@ describe("the notes of a release", () => {
 it("the package has no test, example or file of an editor", () => {
   const { files } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
   expect(files.toSorted()).toEqual([
+    ".github/actions",
     ".github/guides",
     "compiler/gwc.mjs",
+    "compiler/inspect/review/assets",
     "compiler/run/admin/assets",
     "dist",
     "gateway.schema.json",
