@@ -1,3 +1,4 @@
+import { HBONE_INSTEAD } from "../schema/refused-features.ts";
 import {
   anyText,
   choice,
@@ -118,7 +119,10 @@ const gatewayTls = object(
 const protocol: Schema<"HTTP" | "HTTPS" | "TLS" | "TCP" | "UDP"> = choice(
   "Protocol of the listener.",
   ["HTTP", "HTTPS", "TLS", "TCP"],
-  { unsupportedValues: { UDP: "UDP proxying", HBONE: "mesh tunnels (HBONE)" } },
+  {
+    unsupportedValues: { UDP: "UDP proxying", HBONE: "mesh tunnels (HBONE)" },
+    misplacedFieldHints: { HBONE: HBONE_INSTEAD },
+  },
 );
 
 /** TLS options of a listener: keys of gwc, and known ones of other projects that cannot be built. */

@@ -252,7 +252,8 @@ function reportEnum({ diagnostics, at, schema, found, field, variable }: Violati
   const laterValues = schema?.unsupportedValues ?? {};
   const later = Object.hasOwn(laterValues, word) ? laterValues[word] : undefined;
   if (later !== undefined) {
-    diagnostics.report("not-built-yet", at, { what: later, field: `"${word}"` });
+    const instead = schema?.misplacedFieldHints?.[word];
+    diagnostics.report("not-built-yet", at, { what: later, field: `"${word}"`, instead });
     return;
   }
   diagnostics.report("unknown-value", at, {

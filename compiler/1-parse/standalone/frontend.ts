@@ -16,6 +16,7 @@ import {
 import { proxyProtocolSchemas } from "../../config/proxy-protocol.ts";
 import { connectionRulesSchema } from "../../policies/connection-rules.ts";
 import { keepAliveSchema } from "../../schema/keep-alive.ts";
+import { TUNNELS_INSTEAD } from "../../schema/refused-features.ts";
 import {
   byteCount,
   duration,
@@ -31,6 +32,7 @@ import {
   type Schema,
   text,
   unsupported,
+  unsupportedBut,
   type ValueCheck,
 } from "../../schema/schema.ts";
 import { COLLECTORS, collectorFields, pathCheck, tracingSchema } from "./tracing.ts";
@@ -132,7 +134,7 @@ export function frontendSchema() {
       networkExtAuthz: unsupported("external authorization of connections"),
       proxyProtocol: proxyProtocolSchemas.file,
       proxy: { ...proxyProtocolSchemas.file, aliasOf: "proxyProtocol" },
-      connect: unsupported("the CONNECT method"),
+      connect: unsupportedBut("CONNECT on all listeners", TUNNELS_INSTEAD),
     },
     {
       hasParts: true,

@@ -1,4 +1,5 @@
 import { cipherSuites } from "../../config/frontend-fields.ts";
+import { HBONE_INSTEAD, SPIFFE_INSTEAD, TUNNELS_INSTEAD } from "../../schema/refused-features.ts";
 import {
   choice,
   type Infer,
@@ -8,6 +9,7 @@ import {
   shortText,
   text,
   unsupported,
+  unsupportedBut,
 } from "../../schema/schema.ts";
 import { tlsVersionSchema } from "./frontend.ts";
 import { listenerPoliciesSchema, policiesElsewhere, routePoliciesSchema } from "./policies.ts";
@@ -51,6 +53,11 @@ export function tunnelProtocolSchema() {
         hboneWaypoint: "HBONE tunnels",
         hboneGateway: "HBONE tunnels",
       },
+      misplacedFieldHints: {
+        connect: TUNNELS_INSTEAD,
+        hboneWaypoint: HBONE_INSTEAD,
+        hboneGateway: HBONE_INSTEAD,
+      },
     },
   );
 }
@@ -83,7 +90,11 @@ function listenerSchema() {
       protocol: choice(
         "Protocol. TCP and TLS forward connections; without a certificate, TLS is passed through to the backend.",
         ["HTTP", "HTTPS", "TLS", "TCP"],
-        { default: "HTTP", unsupportedValues: { HBONE: "HBONE tunnels" } },
+        {
+          default: "HTTP",
+          unsupportedValues: { HBONE: "HBONE tunnels" },
+          misplacedFieldHints: { HBONE: HBONE_INSTEAD },
+        },
       ),
       tls: listenerTlsSchema("Terminates TLS, for an HTTPS or TLS listener."),
       routes: listOfParts(routeSchema(), { description: "Routes for requests." }),
@@ -116,7 +127,7 @@ export function listenerTlsSchema(description: string) {
       minTLSVersion: tlsVersionSchema("Minimum TLS version. 1.2 by default."),
       maxTLSVersion: tlsVersionSchema("Maximum TLS version. 1.3 by default."),
       keyExchangeGroups: unsupported("a choice of key exchange groups"),
-      spiffe: unsupported("SPIFFE certificates"),
+      spiffe: unsupportedBut("SPIFFE certificates", SPIFFE_INSTEAD),
     },
     { required: ["cert", "key"], description },
   );

@@ -1,4 +1,5 @@
 import { LOG_FILTER } from "../../config/frontend-fields.ts";
+import { HBONE_INSTEAD, SPIFFE_INSTEAD } from "../../schema/refused-features.ts";
 import {
   byteCount,
   choice,
@@ -142,9 +143,9 @@ export const processSchema = object(
       default: "5s",
     }),
     ...ignoredSettings,
-    ...Object.fromEntries(
-      ["customFunctions", "hbone"].map((key) => [key, unsupported(`config.${key}`)]),
-    ),
+    customFunctions: unsupported("config.customFunctions"),
+    hbone: unsupportedBut("HBONE tunnels", HBONE_INSTEAD),
+    spiffe: unsupportedBut("SPIFFE certificates", SPIFFE_INSTEAD),
     ...Object.fromEntries(
       ["xdsAddress", "xdsAuthToken", "caAddress", "caAuthToken", "localXdsPath"].map((key) => [
         key,

@@ -1,5 +1,6 @@
 import { DEFAULT_USER_CLAIM } from "../../model/user-connections.ts";
 import { keepAliveSchema } from "../../schema/keep-alive.ts";
+import { SPIFFE_INSTEAD } from "../../schema/refused-features.ts";
 import {
   anyText,
   boolean,
@@ -12,6 +13,7 @@ import {
   shortText,
   text,
   unsupported,
+  unsupportedBut,
 } from "../../schema/schema.ts";
 import { awsAuthSchema, azureAuthSchema, gcpAuthSchema } from "./cloud-schema.ts";
 import { credentialSchema, moreCredentialsSchema, sentPlaceSchema } from "./sent-credentials.ts";
@@ -103,7 +105,7 @@ export function connectionSchemas() {
             "Identifiers of which the certificate must contain one; the server name by default.",
         }),
         keyExchangeGroups: unsupported("a choice of key exchange groups"),
-        spiffe: unsupported("SPIFFE certificates"),
+        spiffe: unsupportedBut("SPIFFE certificates", SPIFFE_INSTEAD),
       },
       {
         description:

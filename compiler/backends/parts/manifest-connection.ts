@@ -6,7 +6,16 @@ import {
   tinyText,
 } from "../../manifests/field-types.ts";
 import { keepAliveFields } from "../../schema/keep-alive.ts";
-import { choice, list, object, pick, shortText, text } from "../../schema/schema.ts";
+import { SPIFFE_IN_CLUSTER } from "../../schema/refused-features.ts";
+import {
+  choice,
+  list,
+  object,
+  pick,
+  shortText,
+  text,
+  unsupportedBut,
+} from "../../schema/schema.ts";
 import { kubernetesHealth } from "./health.ts";
 import { backendAuth } from "./manifest-auth.ts";
 
@@ -55,6 +64,7 @@ export const backendTls = object(
       maxLength: 253,
       pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
     }),
+    certificateSource: unsupportedBut("SPIFFE certificates", SPIFFE_IN_CLUSTER),
     verifySubjectAltNames: list(shortText("A name."), {
       minItems: 1,
       maxItems: 16,

@@ -4,6 +4,7 @@ import { parseAllDocuments } from "yaml";
 import { DOCUMENTS } from "../../../compiler/backends/mcp/openapi-copy.ts";
 import { type Host, memoryHost, realHost } from "../../../compiler/host.ts";
 import { checkInput } from "../../../compiler/inspect/check-input.ts";
+import { root } from "../../harness/root.ts";
 
 /** A configuration of another project, and the errors that gwc reports for it. */
 export interface MeasuredFile {
@@ -23,6 +24,16 @@ const STANDALONE = new Set(["binds", "gateways", "llm", "mcp", "routes", "tcpRou
 const OWN_GROUP = /^apiVersion:\s*["']?(gateway\.networking\.k8s\.io|agentgateway\.dev)\//m;
 const FENCE = /^(\s*)```(?:ya?ml|sh|bash|shell)?[^\n]*\n([\s\S]*?)^\s*```/gm;
 const HEREDOC = /<<-?\s*["']?(\w+)["']?[^\n]*\n([\s\S]*?)^\s*\1\s*$/m;
+
+/** Files that readers of a document create, by the end of their names: contents that are valid there. */
+const CREATED: readonly (readonly [name: RegExp, content: string])[] = [
+  [/openapi\.json$/, FETCHED],
+  [
+    /(pub-?key|public-key\.json)$/,
+    readFileSync(path.join(root, "examples/authorization/jwks.json"), "utf8"),
+  ],
+  [/catalog\.json$/, JSON.stringify({ providers: {} })],
+];
 
 /** Part of a folder that is measured, and a checkout of agentgateway with files that configurations refer to. */
 interface MeasuredPlace {
@@ -51,8 +62,12 @@ export function measureFolder(
       return measured(`${name}:${line}`, yaml, inFolder, {
         ...snippet,
         variable: host.variable,
-        readText: (asked) =>
-          asked === inFolder ? snippet.readText("config.yaml") : readText(asked),
+        readText: (asked) => {
+          if (asked === inFolder) return snippet.readText("config.yaml");
+          const read = readText(asked);
+          const [, text] = CREATED.find(([name]) => name.test(asked)) ?? [];
+          return read.kind === "text" || text === undefined ? read : { kind: "text", text };
+        },
       });
     });
   });

@@ -23,6 +23,7 @@ import {
 import { proxyProtocolSchemas } from "../../../config/proxy-protocol.ts";
 import { span, tinyText } from "../../../manifests/field-types.ts";
 import { kubernetesConnectionRulesSchema } from "../../../policies/connection-rules.ts";
+import { TUNNELS_INSTEAD } from "../../../schema/refused-features.ts";
 import {
   choice,
   expression,
@@ -31,6 +32,7 @@ import {
   object,
   shortText,
   text,
+  unsupportedBut,
   type ValueCheck,
 } from "../../../schema/schema.ts";
 
@@ -144,6 +146,7 @@ export const frontendFields = {
     { description: "Access log: logged requests and their fields." },
   ),
   tracing,
+  connect: unsupportedBut("CONNECT on all listeners", TUNNELS_INSTEAD),
   metrics: object(
     {
       attributes: object(
