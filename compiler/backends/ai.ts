@@ -1,5 +1,6 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import type { RouteType } from "../model/llm-policies.ts";
+import type { BackendPolicies } from "../model/backend-policies.ts";
+import { type RouteType, SHARED_FIELDS } from "../model/llm-policies.ts";
 import { NAMED_SERVER, type Section } from "../model/traffic.ts";
 import type { AiConfig } from "./ai/ai-config.ts";
 import type { AiNode, AiProviderNode } from "./ai/ai-node.ts";
@@ -20,6 +21,7 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   schema: aiSchema,
   isNameable: true,
   lower: lowerAi,
+  withServerPolicies,
   kubernetes: kubernetesAi,
   protocol: "llm",
   carries: ({ config: { groups, models }, policies }) => {
@@ -108,6 +110,20 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
     }),
   tryCommand,
 };
+
+/** Adds the fields of a single provider that all providers of a route share. */
+function withServerPolicies(
+  policies: BackendPolicies | undefined,
+  { groups }: AiConfig,
+): BackendPolicies | undefined {
+  const [only, ...others] = groups.flat();
+  const own = only?.policies?.ai;
+  if (own === undefined || others.length > 0) return policies;
+  const shared = SHARED_FIELDS.filter((field) => own[field] !== undefined);
+  if (shared.length === 0) return policies;
+  const added = Object.fromEntries(shared.map((field) => [field, own[field]]));
+  return { ...policies, ai: { origin: own.origin, ...policies?.ai, ...added } };
+}
 
 function tokenizeSection(origin: Origin, isOptional: boolean): Section {
   return { name: "tokenize", actsOn: ["tokenLimits"], origin, isOptional };

@@ -51,6 +51,14 @@ export interface Backend<
   readonly ofResource?: (manifest: Manifest, context: ResourceContext) => Config | undefined;
   /** Protocol of the requests to it. */
   readonly protocol: BackendProtocol;
+  /**
+   * Adds policies of its only server that apply to all of its requests, such as their types; absent if servers have no
+   * such policies.
+   */
+  readonly withServerPolicies?: (
+    policies: BackendPolicies | undefined,
+    config: Config,
+  ) => BackendPolicies | undefined;
   /** Returns the traffic behind a route with it, per server. */
   readonly carries: (use: CarryingBackend<Config>) => readonly CarriedTraffic[];
   /** Which others a route may distribute its requests over by weight; `undefined` for none. */

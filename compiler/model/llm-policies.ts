@@ -72,6 +72,8 @@ export type CacheAffinity = "none" | "prefix" | "session";
 
 /** Policies for requests to a provider; guards and caches are resolved separately because they need more of the route. */
 export type ProviderPolicies = Omit<LlmPolicies, "promptGuard" | "cache">;
+/** Fields that apply to all providers of a route. */
+export const SHARED_FIELDS = ["routes", "providerHeader", "streamKeepAlive"] as const;
 
 /** A part of the configuration, and its place. */
 export interface Configured<Value> {

@@ -221,8 +221,10 @@ function readKind<Kind extends BackendKind>(
 ): BackendConfig<Kind> | undefined {
   const value = backend[kind];
   if (value === undefined) return undefined;
-  const config = backendOf(kind).lower(value, { origin, policies: readOwnPolicies });
-  return { ...use, kind, config, origin };
+  const { lower, withServerPolicies } = backendOf(kind);
+  const config = lower(value, { origin, policies: readOwnPolicies });
+  const policies = withServerPolicies?.(use.policies, config) ?? use.policies;
+  return { ...use, ...(policies && { policies }), kind, config, origin };
 }
 
 /** Services of the whole file that its parts can use. */

@@ -15,7 +15,7 @@ import {
 import type { AwsScope } from "../../model/cloud-credentials.ts";
 import type { BackendConnection } from "../../model/connections.ts";
 import { camelCase } from "../../model/identifiers.ts";
-import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
+import { type LlmPolicies, type RouteType, SHARED_FIELDS } from "../../model/llm-policies.ts";
 import type { ModelPrices } from "../../model/model-prices.ts";
 import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
 import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
@@ -329,7 +329,7 @@ function reportShared(
   inherited: BackendPolicies | undefined,
   diagnostics: Diagnostics,
 ): void {
-  for (const field of ["routes", "providerHeader", "streamKeepAlive"] as const) {
+  for (const field of SHARED_FIELDS) {
     const own = policies?.ai?.[field]?.origin;
     if (own === undefined || isSamePlace(own, inherited?.ai?.[field]?.origin)) continue;
     diagnostics.report("routes-of-provider", keyPlace(own), { name, field });
