@@ -19,6 +19,10 @@ const model = { name: "aa", provider: { openAI: {} } };
 const models = {
   groups: [{ providers: [model] }, { providers: [{ name: "bb", provider: { anthropic: {} } }] }],
 };
+/** Providers that share requests. */
+const sharing = {
+  groups: [{ providers: [model, { name: "bb", provider: { openAI: {} } }] }],
+};
 const tiers = [{ contextOver: 9, rates: { input: 2 } }];
 const custom = { formats: [{ type: "completions" }] };
 const bedrock = { name: "aa", provider: { bedrock: { model: "anthropic.claude-sonnet-4" } } };
@@ -323,6 +327,11 @@ export const seeds: readonly unknown[] = [
   },
   gateway({ protocol: "HTTPS", tls: listenerTls, routes: [{ backends: [host] }] }),
   gateway({ protocol: "TCP", tcpRoutes: [{ backends: [host] }] }),
+  gateway({ routes: [{ backends: [{ ai: sharing }] }] }),
+  gateway(
+    { routes: [{ backends: [{ backend: "shared" }] }] },
+    { backends: [{ name: "shared", ai: sharing }] },
+  ),
   gateway({ protocol: "TLS", tls: listenerTls, tcpRoutes: [{ backends: [host] }] }),
   gateway({
     routes: [{ policies: { authorization: { rules: ["true"] } }, backends: [{ dynamic: {} }] }],
@@ -409,7 +418,16 @@ export const files: Readonly<Record<string, string>> = {
   "b.json": keySet("b"),
   "policies/a.ts": customPolicy("a"),
   "policies/b.ts": customPolicy("b"),
+  "policies/c.ts": connectPolicy("c"),
+  "policies/d.ts": connectPolicy("d"),
 };
+
+/** A policy for connections. */
+function connectPolicy(name: string): string {
+  return `import { definePolicy } from "gwc/policy";
+export default definePolicy({ async connect({ refuse }) { return refuse("${name}"); } });
+`;
+}
 
 /** A module of a custom policy with an option. */
 function customPolicy(header: string): string {
@@ -453,6 +471,7 @@ const tls = { cert: "cert.pem", key: "key.pem" };
 
 /** Parts of a schema that others share and that cannot act in some place: using them there is a mistake. */
 export const told: readonly (readonly [part: string, code: string])[] = [
+  ["backends.[].ai.policies.ai.promptCaching.affinity", "misplaced-field"],
   ["rates.inputAudio", "idle-model-field"],
   ["rates.outputAudio", "idle-model-field"],
   ["mcp.targets.[].policies.ai.", "misplaced-field"],
@@ -486,6 +505,8 @@ export const known: KnownValues = {
   extAuthz: [asked],
   extProc: [asked],
   "custom.[].use": ["./policies/a.ts", "./policies/b.ts"],
+  "tcpRoutes.[].policies.custom.[].use": ["./policies/c.ts", "./policies/d.ts"],
+  "promptCaching.affinity": ["prefix", "session"],
   "custom.[].with.*": ["one", "two"],
   "custom.[].allow.[]": ["fs", "url"],
   remoteRateLimit: [limits],

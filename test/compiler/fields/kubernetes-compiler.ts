@@ -38,7 +38,7 @@ export function kubernetesCompiler(
     );
     const input = { files: [], inputs: [], folder: "." };
     const parsed = { kind: "kubernetes", manifests: [...manifests, ...world], ...input } as const;
-    return outcomeOf(diagnostics.list, () => resolved(parsed, memoryHost({})), writtenOf);
+    return outcomeOf(diagnostics.list, () => resolved(parsed, memoryHost(FILES)), writtenOf);
   };
 }
 
@@ -63,4 +63,18 @@ function writtenOf(program: Program): string {
   const resources =
     deployment === undefined ? [] : kubernetesResources(program, deployment, bundle);
   return `${JSON.stringify(resources)}\n${textOf(program)}`;
+}
+
+/** Policies that operators have published. */
+const FILES = { "policies/a.ts": published("a"), "policies/b.ts": published("b") };
+
+function published(name: string): string {
+  return `import { definePolicy } from "gwc/policy";
+export default definePolicy({
+  options: { aa: { type: "string" }, key: { type: "string", secret: true } },
+  async request(request, { aa, key }) {
+    request.headers.set("${name}", \`\${aa} \${key}\`);
+  },
+});
+`;
 }
