@@ -1,6 +1,5 @@
 import path from "node:path";
 import { isHole } from "../../templates/code/hole.ts";
-import { printText } from "../../templates/code/print.ts";
 import { cacheFolder } from "../4-emit/check/cache-folder.ts";
 import type { Emitted } from "../4-emit/emit.ts";
 import { missingInImage } from "../4-emit/image-commands.ts";
@@ -17,6 +16,7 @@ import { MAX_IN_CONFIG_MAP } from "../ir/deployment.ts";
 import { policySources } from "../ir/policy-sources.ts";
 import type { Program } from "../ir/program.ts";
 import { allRoutes } from "../ir/routes.ts";
+import { holeText } from "../ir/settings-text.ts";
 import { placeIn } from "../policies/custom/read-policy.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
@@ -127,7 +127,7 @@ async function buildFiles(
 
 /** Formats programs as JSON, with emitted code as strings. */
 function programText(programs: Program | readonly Program[]): string {
-  const plain = (_key: string, value: unknown) => (isHole(value) ? printText(value) : value);
+  const plain = (_key: string, value: unknown) => (isHole(value) ? holeText(value) : value);
   return JSON.stringify(programs, plain, 2);
 }
 

@@ -9,13 +9,18 @@ import type { Rule } from "../model/rules.ts";
 
 /** Returns settings without parts that do not affect behavior: places, and the layout of expressions. */
 function comparable(settings: unknown): unknown {
-  if (isHole(settings)) return isExpression(settings) ? codeText(settings) : printText(settings);
+  if (isHole(settings)) return holeText(settings);
   if (Array.isArray(settings)) return settings.map(comparable);
   if (typeof settings !== "object" || settings === null) return settings;
   if (isCompiled(settings)) return codeText(settings.code);
   if (isRule(settings)) return [settings.action, canonicalRule(settings.text)];
   const fields = Object.entries(settings).filter(([name]) => !/origin$/i.test(name));
   return Object.fromEntries(fields.map(([name, value]) => [name, comparable(value)]));
+}
+
+/** Returns the text of generated code in settings; that of an expression includes its constants. */
+export function holeText(hole: Exclude<Hole, readonly Hole[]>): string {
+  return isExpression(hole) ? codeText(hole) : printText(hole);
 }
 
 function isCompiled(settings: object): settings is CompiledExpression {

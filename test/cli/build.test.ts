@@ -183,6 +183,21 @@ spec:
     expect(existsSync(workspace.path("out"))).toBe(false);
   });
 
+  it("--print program shows expressions that need constants", async () => {
+    const route = {
+      policies: {
+        transformations: {
+          request: { set: { "x-a": "['a', 'b'].map(each, each + 'c').join('')" } },
+        },
+      },
+      backends: [{ host: "127.0.0.1:1" }],
+    };
+    const config = JSON.stringify({ binds: [{ port: 3000, listeners: [{ routes: [route] }] }] });
+    const { folder: cwd } = new Workspace({ "a.yaml": config });
+    const { code, stdout } = await gwc(["build", "a.yaml", "--print", "program"], { cwd });
+    expect([code, JSON.stringify(JSON.parse(stdout))]).toEqual([0, expect.stringContaining("x-a")]);
+  });
+
   it.each([
     ["path", "// a.yaml routes[api].policies.cors\n"],
     ["line", "// a.yaml routes[api].policies.cors (line 7)\n"],
