@@ -13,7 +13,7 @@ export const QUICK: readonly string[] = [
 
 /**
  * Tests that are long, need programs of the machine, or repeat a shorter test with other inputs. Excluded from
- * `npm test`, which takes at most 5 minutes on two processors.
+ * `npm test`, which takes about 8 minutes on two processors.
  */
 export const FULL: readonly string[] = [
   // Official suites and real counterparts.
