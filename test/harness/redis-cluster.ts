@@ -1,5 +1,6 @@
 import { Redis } from "iovalkey";
 import { eventually } from "./eventually.ts";
+import { freePort } from "./free-port.ts";
 import { RedisServer } from "./redis.ts";
 
 /** Slots of a Redis Cluster. */
@@ -7,8 +8,15 @@ const SLOTS = 16_384;
 
 /** Starts a Redis Cluster of three primaries. Returns the URL of one of them. */
 export async function startRedisCluster(): Promise<string> {
-  const options = ["--cluster-enabled", "yes"];
-  const servers = await Promise.all([1, 2, 3].map(() => RedisServer.start({ options })));
+  const servers = await Promise.all(
+    [1, 2, 3].map(async () => {
+      // By default it is 10,000 above the port of clients, where another program may listen, or where no port is.
+      const busPort = await freePort();
+      const options = ["--cluster-enabled", "yes", "--cluster-port", String(busPort)];
+      const { url, port } = await RedisServer.start({ options });
+      return { url, port, busPort };
+    }),
+  );
   const nodes = servers.map(({ url }) => new Redis(url));
   try {
     const share = Math.ceil(SLOTS / nodes.length);
@@ -18,8 +26,8 @@ export async function startRedisCluster(): Promise<string> {
       // Epochs of its own spare a cluster the conflict of three nodes that begin alike.
       await node.call("CLUSTER", "SET-CONFIG-EPOCH", index + 1);
     }
-    for (const { port } of servers.slice(1))
-      await nodes[0]?.call("CLUSTER", "MEET", "127.0.0.1", port);
+    for (const { port, busPort } of servers.slice(1))
+      await nodes[0]?.call("CLUSTER", "MEET", "127.0.0.1", port, busPort);
     for (const node of nodes)
       await eventually(async () => {
         const state = String(await node.call("CLUSTER", "INFO"));

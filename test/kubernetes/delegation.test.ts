@@ -235,11 +235,16 @@ it("with a mistake in a rule or its policy, no request reaches the routes behind
     const routes = checked.program?.binds[0]?.listeners[0]?.routes ?? [];
     const leaf = routes.find(({ name }) => name === "team/leaf");
     const weights = leaf?.backends.map((each) => ("weight" in each ? each.weight : undefined));
-    return { checked, weights };
+    return { checked, weights, policies: leaf?.policies };
   };
   expect(check().weights).toEqual([1]);
-  const broken = policy("of-shop", "default", "shop", rules(["request.nothing == 1"]));
+  const broken = policy("of-shop", "default", "shop", { timeouts: { request: "forever" } });
   expect(check(broken).weights).toEqual([0]);
+  // An invalid rule allows nobody, also behind the route that has it.
+  const ruled = policy("of-shop", "default", "shop", rules(["request.nothing == 1"]));
+  expect(check(ruled).policies).toMatchObject([
+    { kind: "authorization", settings: { rules: [{ action: "allow", text: "false" }] } },
+  ]);
   const { checked } = check();
   const { kubernetes } = checked;
   const text = JSON.stringify(kubernetes && statusOf(checked, kubernetes));
