@@ -17,7 +17,7 @@ export type OpenApiSchemas = Readonly<Record<string, OpenApiSchema>>;
 /** The fields that overlays may change in the objects of a gateway. */
 const ROOTS: readonly string[] = [
   ...["io.k8s.api.apps.v1.DeploymentSpec", "io.k8s.api.core.v1.ServiceSpec"],
-  "io.k8s.api.policy.v1.PodDisruptionBudgetSpec",
+  ...["io.k8s.api.apps.v1.DaemonSetSpec", "io.k8s.api.policy.v1.PodDisruptionBudgetSpec"],
   "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerSpec",
 ];
 const LINE = 118;
