@@ -1,5 +1,10 @@
-import { type Exchange, logFields } from "../http/exchange.ts";
-import { type CustomPolicy, countCall, noteHookFailure } from "../policies/custom/custom-policy.ts";
+import type { Exchange } from "../http/exchange.ts";
+import {
+  type CustomPolicy,
+  countCall,
+  noteHookFailure,
+  noteHookRefusal,
+} from "../policies/custom/custom-policy.ts";
 import { type KnownIdentities, MadeRefusal, RequestView } from "../policies/custom/request-view.ts";
 import { withinDeadline } from "../policies/custom.ts";
 import type { PolicyJson, PolicyTool } from "../policy/policy.ts";
@@ -40,8 +45,7 @@ export async function applyToResults(
           : policy.definition.toolList?.(toolsOf(given), policy.options, view),
       );
       if (made instanceof MadeRefusal) {
-        countCall(exchange, policy, hook, "refused");
-        logFields(exchange.record).set("custom.policy", policy.name);
+        noteHookRefusal(exchange, policy, hook);
         return rpcError(id, rpcCode.invalidParams, made.message);
       }
       const changed = made === undefined ? undefined : changedResult(hook, given, made);

@@ -1,5 +1,10 @@
-import { type Exchange, logFields } from "../http/exchange.ts";
-import { type CustomPolicy, countCall, failed } from "../policies/custom/custom-policy.ts";
+import type { Exchange } from "../http/exchange.ts";
+import {
+  type CustomPolicy,
+  countCall,
+  failed,
+  noteHookRefusal,
+} from "../policies/custom/custom-policy.ts";
 import { type KnownIdentities, MadeRefusal, RequestView } from "../policies/custom/request-view.ts";
 import { withinDeadline } from "../policies/custom.ts";
 import type { PolicyToolCall } from "../policy/policy.ts";
@@ -53,8 +58,7 @@ function refuseCall(
   { id }: Message,
   { message }: MadeRefusal,
 ): false {
-  countCall(exchange, policy, "toolCall", "refused");
-  logFields(exchange.record).set("custom.policy", policy.name);
+  noteHookRefusal(exchange, policy, "toolCall");
   respondRpcError(exchange, 200, "Custom", { id, code: rpcCode.invalidParams, message });
   return false;
 }

@@ -1,4 +1,4 @@
-import { type Exchange, logFields } from "../http/exchange.ts";
+import type { Exchange } from "../http/exchange.ts";
 import { fieldLines } from "../http/http1/fields.ts";
 import { refuse } from "../http/refuse.ts";
 import type { ProvidedTypes, ValueType } from "../policy/policy.ts";
@@ -9,6 +9,7 @@ import {
   failed,
   type HookName,
   noteDuration,
+  noteHookRefusal,
 } from "./custom/custom-policy.ts";
 import { type KnownIdentities, MadeRefusal, RequestView } from "./custom/request-view.ts";
 
@@ -113,8 +114,7 @@ export function refuseAs(
 ): false {
   const list = Object.entries(headers).flat();
   if (fieldLines(list) === undefined) throw new TypeError("the headers of a refusal are invalid");
-  countCall(exchange, policy, hook, "refused");
-  logFields(exchange.record).set("custom.policy", policy.name);
+  noteHookRefusal(exchange, policy, hook);
   refuse(exchange, status, "Custom", message, list);
   return false;
 }

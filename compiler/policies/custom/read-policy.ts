@@ -57,14 +57,6 @@ export function readPolicyModule(
     context.diagnostics.report("bad-format", at, { field: '"use"', expected });
     return undefined;
   }
-  if (isPublished && context.host.readText(entry).kind !== "text") {
-    const policy = entry.slice(POLICY_FOLDER.length, -".ts".length);
-    const found = context.host.readText(context.resolvePath(entry, at));
-    if (found.kind !== "text") {
-      context.diagnostics.report("unpublished-policy", at, { policy });
-      return undefined;
-    }
-  }
   const reader = new PolicyReader(typescript().ts, { use, allow, isPublished }, at, context);
   reader.read(entry, at);
   const { declaration, sources } = reader;
@@ -104,7 +96,10 @@ class PolicyReader {
     if (found.kind !== "text") {
       this.isWrong = true;
       const at = this.#isPublished ? this.#at : place;
-      diagnostics.report("policy-unreadable", at, { file: module, problem: found.problem });
+      if (this.#isPublished && this.sources.length === 0) {
+        const policy = module.slice(POLICY_FOLDER.length, -".ts".length);
+        diagnostics.report("unpublished-policy", at, { policy });
+      } else diagnostics.report("policy-unreadable", at, { file: module, problem: found.problem });
       return;
     }
     const { text } = found;

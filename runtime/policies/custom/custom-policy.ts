@@ -98,6 +98,12 @@ export function countCall(
   counter.value += 1;
 }
 
+/** Counts and logs that a hook refused. */
+export function noteHookRefusal(exchange: Exchange, policy: CustomPolicy, hook: HookName): void {
+  countCall(exchange, policy, hook, "refused");
+  logFields(exchange.record).set("custom.policy", policy.name);
+}
+
 /**
  * Handles a hook that threw or returned something invalid: the request is refused, unless the policy passes requests on
  * failure. Returns whether it continues.

@@ -1,4 +1,4 @@
-import { type Exchange, logFields } from "../../http/exchange.ts";
+import type { Exchange } from "../../http/exchange.ts";
 import { EditedList } from "../../http/headers/header-edits.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import { fieldLines } from "../../http/http1/fields.ts";
@@ -10,6 +10,7 @@ import {
   type HookName,
   noteDuration,
   noteHookFailure,
+  noteHookRefusal,
 } from "./custom-policy.ts";
 import { EditableHeaders } from "./policy-headers.ts";
 import { type KnownIdentities, type MadeRefusal, RequestView } from "./request-view.ts";
@@ -71,8 +72,7 @@ export function respondInstead(
     next.respond(500, plain, "internal error");
     return;
   }
-  countCall(exchange, policy, hook, "refused");
-  logFields(exchange.record).set("custom.policy", policy.name);
+  noteHookRefusal(exchange, policy, hook);
   next.respond(refusal.status, [...plain, ...own], refusal.message);
 }
 

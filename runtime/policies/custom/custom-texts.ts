@@ -1,6 +1,6 @@
-import { type Exchange, logFields, type TextHook, type TextVerdict } from "../../http/exchange.ts";
+import type { Exchange, TextHook, TextVerdict } from "../../http/exchange.ts";
 import { withinDeadline } from "../custom.ts";
-import { type CustomPolicy, countCall, noteHookFailure } from "./custom-policy.ts";
+import { type CustomPolicy, countCall, noteHookFailure, noteHookRefusal } from "./custom-policy.ts";
 import { type KnownIdentities, MadeRefusal, RequestView } from "./request-view.ts";
 
 /** Shows the texts of a model call to the `prompt` and `completion` hooks of a policy, once they are known. */
@@ -36,8 +36,7 @@ async function readTexts(
       definition[hook]?.({ texts: shown }, options, view),
     );
     if (made instanceof MadeRefusal) {
-      countCall(exchange, policy, hook, "refused");
-      logFields(exchange.record).set("custom.policy", policy.name);
+      noteHookRefusal(exchange, policy, hook);
       return { kind: "reject", status: made.status, message: made.message };
     }
     const given = made === undefined ? undefined : replacements(made, texts.length);
