@@ -34,8 +34,8 @@ export interface NamedField {
 
 /** Fields that every line may have, in order. */
 export const LINE_FIELDS: readonly LineField[] = [
-  ...(["listener", "route", "endpoint", "src.addr", "http.method", "http.host"] as const),
-  ...(["http.path", "http.version", "http.status", "trace.id", "span.id"] as const),
+  ...(["listener", "route", "endpoint", "src.addr", "user", "http.method"] as const),
+  ...(["http.host", "http.path", "http.version", "http.status", "trace.id", "span.id"] as const),
   ...(["reason", "duration"] as const),
 ];
 

@@ -77,7 +77,7 @@ export const LABEL_NAME = {
 
 /** Description of labels of metrics, in files and manifests. */
 export const METRIC_LABELS =
-  "Labels of the metrics `gwc_labelled_requests_total` and `gwc_labelled_tokens_total`, by the values of expressions after a request. A value is `unknown` if its expression fails. Beyond 1000 combinations of values, all labels are `other`.";
+  "Labels of the metrics `gwc_labelled_requests_total`, `gwc_labelled_tokens_total` and `gwc_labelled_cost_total`, by the values of expressions after a request. A value is `unknown` if its expression fails. Beyond 1000 combinations of values, all labels are `other`.";
 
 /** Returns the maximum size of an HTTP/2 header list, for files and manifests. */
 export function http2HeaderSize() {

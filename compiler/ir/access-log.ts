@@ -48,6 +48,7 @@ export type LineField =
   | "route"
   | "endpoint"
   | "src.addr"
+  | "user"
   | "http.method"
   | "http.host"
   | "http.path"

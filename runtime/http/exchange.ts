@@ -268,6 +268,8 @@ export interface ExchangeRecord {
   upstream: string | undefined;
   /** Identity from an API key or a password, for what belongs to one client (an MCP session); never logged. */
   caller: string | undefined;
+  /** Verified callers, one for each kind of credential; `undefined` if the request is anonymous. */
+  callers: readonly CallerIdentity[] | undefined;
   /** Trace id (32 hex digits), recorded or not; `undefined` if unknown. */
   traceId: string | undefined;
   /** Span id (16 hex digits); `undefined` if not recorded. */
@@ -278,6 +280,16 @@ export interface ExchangeRecord {
   callAdmissions: CallAdmission[] | undefined;
   /** Further log fields by name, in the order in which they were set: `jwt.sub`, `mcp.method.name`, `gen_ai.tool.name`, ... */
   fields: NotedFields | undefined;
+}
+
+/** Verified caller of a request. */
+export interface CallerIdentity {
+  /** Credential that names the caller; `key-digest` for API keys without a name. */
+  readonly kind: "jwt" | "key" | "key-digest" | "user";
+  /** Subject of a token, name or first digits of the digest of an API key, or user of a password. */
+  readonly name: string;
+  /** Issuer of the token; absent for other credentials. */
+  readonly issuer?: string | undefined;
 }
 
 /** Returns the further log fields of a request, to add to. */

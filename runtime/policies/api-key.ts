@@ -1,9 +1,10 @@
 import { allowedModels } from "../auth/allowed-models.ts";
+import { noteCaller } from "../auth/caller-identity.ts";
 import { credentialIn, stripCredential } from "../auth/credentials.ts";
 import { refuseCredential } from "../auth/refuse-credential.ts";
 import type { JsonObject } from "../cel/variables.ts";
 import { keyDigest, readApiKeyEntry } from "../contents/api-key-entry.ts";
-import { type Exchange, logFields, type ModelTest } from "../http/exchange.ts";
+import { type CallerIdentity, type Exchange, logFields, type ModelTest } from "../http/exchange.ts";
 import { type CredentialLocation, locationName } from "../http/headers/credential-location.ts";
 import { warn } from "../process/operator-warnings.ts";
 import { startupError } from "../process/startup-error.ts";
@@ -171,5 +172,15 @@ export function consumeKey(
   if (models !== undefined) exchange.attributes.allowedModels = models;
   const { caller } = exchange.record;
   exchange.record.caller = caller === undefined ? `key ${digest}` : `${caller}, key ${digest}`;
+  noteCaller(exchange.record, holderOf(digest, metadata));
   return metadata;
 }
+
+function holderOf(digest: string, { name }: JsonObject): CallerIdentity {
+  return typeof name === "string" && name !== ""
+    ? { kind: "key", name }
+    : { kind: "key-digest", name: digest.slice(0, SHOWN_DIGITS) };
+}
+
+/** Digits of the digest of a key without a name. */
+const SHOWN_DIGITS = 12;

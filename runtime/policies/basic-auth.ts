@@ -1,3 +1,4 @@
+import { noteCaller } from "../auth/caller-identity.ts";
 import { credentialIn, stripCredential } from "../auth/credentials.ts";
 import { passwordPool } from "../auth/password/password-pool.ts";
 import { type Login, VerifiedLogins } from "../auth/password/verified-logins.ts";
@@ -112,6 +113,7 @@ function verdictOn(
 function consume(exchange: Exchange, { username }: Login, { location }: BasicAuth): BasicUser {
   stripCredential(exchange, location, "basicAuth");
   exchange.record.caller = `user ${username}`;
+  noteCaller(exchange.record, { kind: "user", name: username });
   return { username };
 }
 

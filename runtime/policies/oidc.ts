@@ -1,3 +1,4 @@
+import { noteSubject } from "../auth/caller-identity.ts";
 import type { Authenticated } from "../auth/jwt/authenticate.ts";
 import { errorWord, TokensRefused } from "../auth/oauth/request-tokens.ts";
 import { asksForPage, isCrossSite } from "../auth/oidc/browser.ts";
@@ -11,6 +12,7 @@ import {
   sendBrowser,
 } from "../auth/oidc/login.ts";
 import { type KnownSession, seconds } from "../auth/oidc/session.ts";
+import type { JsonObject } from "../cel/variables.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { canonicalPath } from "../http/routing/path.ts";
@@ -64,7 +66,7 @@ async function current(
 
 /** Admits the request. The id token becomes its credential, for backends that forward one. */
 function admitSession(exchange: Exchange, { session, claims }: KnownSession): Authenticated {
-  noteSubject(exchange, claims.sub);
+  noteUser(exchange, claims);
   exchange.strippedCredentials = {
     kind: "jwt",
     location: { header: "authorization", prefix: "Bearer " },
@@ -134,7 +136,7 @@ async function finishLogin(
     const started = await client.started(login, code, endpoints, gateway);
     const kept = cookies.keepSession(client.sealed(started.session, gateway));
     if (kept === undefined) throw new Error("the tokens are too long for cookies");
-    noteSubject(exchange, started.claims.sub);
+    noteUser(exchange, started.claims);
     sendBrowser(exchange, localTarget(login.target, settings.redirectUri), kept);
   } catch (error) {
     logFields(exchange.record).set("error", error instanceof Error ? error.message : String(error));
@@ -197,6 +199,7 @@ function refuseUnreachable(exchange: Exchange): void {
   refuse(exchange, 503, "Oidc", "authentication failure: the login server is not reachable");
 }
 
-function noteSubject(exchange: Exchange, subject: unknown): void {
-  if (typeof subject === "string") logFields(exchange.record).set("jwt.sub", subject);
+function noteUser({ record }: Exchange, claims: JsonObject): void {
+  if (typeof claims.sub === "string") logFields(record).set("jwt.sub", claims.sub);
+  noteSubject(record, claims);
 }

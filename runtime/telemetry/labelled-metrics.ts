@@ -2,7 +2,7 @@ import { fieldText } from "../cel/values/field-text.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { CounterMetric } from "../metrics/metric.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import { labelledRequests, labelledTokens } from "../metrics/table/requests.ts";
+import { labelledCost, labelledRequests, labelledTokens } from "../metrics/table/requests.ts";
 
 /** Names and values of labels. */
 interface LabelSettings {
@@ -27,11 +27,12 @@ const MAX_COMBINATIONS = 1000;
 /** Maximum length of a value in UTF-16 units. */
 const MAX_LENGTH = 128;
 
-/** Counts requests and tokens by labels of the configuration. */
+/** Counts requests, tokens and costs by labels of the configuration. */
 export class LabelledMetrics {
   readonly #metrics: Metrics;
   readonly #requests: CounterMetric;
   readonly #tokens: CounterMetric;
+  readonly #cost: CounterMetric;
   readonly #seen = new Set<string>();
   #labels: LabelSettings;
 
@@ -40,6 +41,7 @@ export class LabelledMetrics {
     this.#labels = labels;
     this.#requests = withLabels(labelledRequests, labels.names);
     this.#tokens = withLabels(labelledTokens, labels.names);
+    this.#cost = withLabels(labelledCost, labels.names);
   }
 
   /** Takes over labels with the same names, and keeps the counts; returns false if the names differ. */
@@ -53,6 +55,7 @@ export class LabelledMetrics {
   withdraw(): void {
     this.#metrics.remove(this.#requests);
     this.#metrics.remove(this.#tokens);
+    this.#metrics.remove(this.#cost);
   }
 
   /** Counts a finished request; `status` is `undefined` if the client disconnected before the response. */
@@ -61,10 +64,11 @@ export class LabelledMetrics {
     const { listener = "unknown", route = "unknown" } = exchange.record;
     const common = [listener, route, String(status ?? "unknown")];
     this.#metrics.counter(this.#requests, ...common, ...own).value += 1;
-    const { inputTokens = 0, outputTokens = 0 } = exchange.attributes.llm ?? {};
+    const { inputTokens = 0, outputTokens = 0, cost } = exchange.attributes.llm ?? {};
     if (inputTokens > 0) this.#metrics.counter(this.#tokens, "input", ...own).value += inputTokens;
     if (outputTokens > 0)
       this.#metrics.counter(this.#tokens, "output", ...own).value += outputTokens;
+    if (cost !== undefined) this.#metrics.counter(this.#cost, ...own).value += cost.total;
   }
 
   #bounded(values: readonly string[]): readonly string[] {

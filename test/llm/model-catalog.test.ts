@@ -66,7 +66,7 @@ it("calls cost what the catalog says, in logs, metrics and expressions", async (
   await gateway.seen(/request.model=unknown (?!.*gen_ai.cost=)/);
   const stats = await fetch(`http://127.0.0.1:${await gateway.statsPort()}/metrics`);
   const metrics = await stats.text();
-  expect(metrics).toMatch(/gen_ai_client_cost_usd_total\{[^}]*"large"[^}]*\} 0.0055/);
+  expect(metrics).toMatch(/gwc_llm_cost_total\{[^}]*"large"[^}]*\} 0.0055/);
 });
 
 it("a budget counts the costs of the catalog", async () => {

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../cel/variables.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { type CredentialLocation, locationName } from "../../http/headers/credential-location.ts";
 import { refuse } from "../../http/refuse.ts";
+import { noteSubject } from "../caller-identity.ts";
 import { credentialIn, stripCredential } from "../credentials.ts";
 import { refuseCredential } from "../refuse-credential.ts";
 import { InvalidToken } from "./invalid-token.ts";
@@ -65,6 +66,7 @@ export function consume(
   stripCredential(exchange, location, "jwt");
   if (Object.hasOwn(claims, "sub") && typeof claims.sub === "string") {
     logFields(exchange.record).set("jwt.sub", claims.sub);
+    noteSubject(exchange.record, claims);
   }
   return claims;
 }

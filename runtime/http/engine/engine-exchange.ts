@@ -40,6 +40,7 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     reason: undefined,
     upstream: undefined,
     caller: undefined,
+    callers: undefined,
     tokenCounters: undefined,
     callAdmissions: undefined,
     traceId: undefined,

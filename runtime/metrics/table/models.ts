@@ -34,11 +34,11 @@ export const promptTokens = {
   labels: ["gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model", "cache"],
 } as const satisfies CounterMetric;
 
-/** `gen_ai_client_cost_usd_total` */
+/** `gwc_llm_cost_total` */
 export const modelCost = {
   kind: "counter",
-  name: "gen_ai_client_cost_usd_total",
-  help: "Costs of requests to models in US dollars, by the prices of the model catalog.",
+  name: "gwc_llm_cost_total",
+  help: "Costs of requests to models in US dollars, by known prices and those of config.modelCatalog.",
   labels: [
     "gen_ai_operation_name",
     "gen_ai_provider_name",

@@ -29,6 +29,14 @@ export const labelledTokens = {
   labels: ["type"],
 } as const satisfies CounterMetric;
 
+/** `gwc_labelled_cost_total`; its labels are those of the configuration. */
+export const labelledCost = {
+  kind: "counter",
+  name: "gwc_labelled_cost_total",
+  help: "Costs of model calls in US dollars, with the labels of frontendPolicies.metrics.",
+  labels: [],
+} as const satisfies CounterMetric;
+
 /** `gwc_request_duration_seconds` */
 export const requestDuration = {
   kind: "histogram",

@@ -1,3 +1,4 @@
+import { callerName } from "../../auth/caller-identity.ts";
 import type { Exchange, ExchangeRecord } from "../../http/exchange.ts";
 import type { FieldWriter } from "../field-writer.ts";
 import type { TelemetryContext } from "../telemetry-context.ts";
@@ -85,6 +86,7 @@ function defaultFields(
   line.text("route", record.route);
   line.text("endpoint", record.upstream);
   line.plain("src.addr", `${exchange.remoteAddress}:${exchange.remotePort}`);
+  line.text("user", callerName(record));
   line.text("http.method", original.method);
   line.text("http.host", original.host);
   line.text("http.path", original.path);
