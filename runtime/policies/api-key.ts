@@ -1,9 +1,9 @@
 import { allowedModels } from "../auth/allowed-models.ts";
-import { noteCaller } from "../auth/caller-identity.ts";
 import { credentialIn, stripCredential } from "../auth/credentials.ts";
 import { refuseCredential } from "../auth/refuse-credential.ts";
 import type { JsonObject } from "../cel/variables.ts";
 import { keyDigest, readApiKeyEntry } from "../contents/api-key-entry.ts";
+import { noteCaller } from "../http/caller-identity.ts";
 import { type CallerIdentity, type Exchange, logFields, type ModelTest } from "../http/exchange.ts";
 import { type CredentialLocation, locationName } from "../http/headers/credential-location.ts";
 import { warn } from "../process/operator-warnings.ts";

@@ -1,9 +1,9 @@
-import { noteCaller } from "../auth/caller-identity.ts";
 import { credentialIn, stripCredential } from "../auth/credentials.ts";
 import { passwordPool } from "../auth/password/password-pool.ts";
 import { type Login, VerifiedLogins } from "../auth/password/verified-logins.ts";
 import { refuseCredential } from "../auth/refuse-credential.ts";
 import { PasswordFile } from "../contents/password-file.ts";
+import { noteCaller } from "../http/caller-identity.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { type CredentialLocation, locationName } from "../http/headers/credential-location.ts";
 import { refuse } from "../http/refuse.ts";

@@ -1,4 +1,3 @@
-import { noteSubject } from "../auth/caller-identity.ts";
 import type { Authenticated } from "../auth/jwt/authenticate.ts";
 import { errorWord, TokensRefused } from "../auth/oauth/request-tokens.ts";
 import { asksForPage, isCrossSite } from "../auth/oidc/browser.ts";
@@ -13,6 +12,7 @@ import {
 } from "../auth/oidc/login.ts";
 import { type KnownSession, seconds } from "../auth/oidc/session.ts";
 import type { JsonObject } from "../cel/variables.ts";
+import { noteSubject } from "../http/caller-identity.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { canonicalPath } from "../http/routing/path.ts";

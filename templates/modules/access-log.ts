@@ -89,7 +89,7 @@ const DEFAULT: Readonly<Record<LineField, Code>> = {
   route: code`line.text("route", record.route);`,
   endpoint: code`line.text("endpoint", record.upstream);`,
   "src.addr": code`line.plain("src.addr", \`\${request.remoteAddress}:\${request.remotePort}\`);`,
-  user: code`line.text("user", ${imported("gwc/runtime/auth/caller-identity", "callerName")}(record));`,
+  user: code`line.text("user", ${imported("gwc/runtime/http/caller-identity", "callerName")}(record));`,
   "http.method": code`line.text("http.method", request.original.method);`,
   "http.host": code`line.text("http.host", request.original.host);`,
   "http.path": code`line.text("http.path", ${imported("gwc/runtime/http/routing/path", "pathIn")}(request.original.target));`,

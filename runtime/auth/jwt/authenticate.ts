@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../cel/variables.ts";
+import { noteSubject } from "../../http/caller-identity.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { type CredentialLocation, locationName } from "../../http/headers/credential-location.ts";
 import { refuse } from "../../http/refuse.ts";
-import { noteSubject } from "../caller-identity.ts";
 import { credentialIn, stripCredential } from "../credentials.ts";
 import { refuseCredential } from "../refuse-credential.ts";
 import { InvalidToken } from "./invalid-token.ts";

@@ -1,4 +1,4 @@
-import { callerName } from "../../auth/caller-identity.ts";
+import { callerName } from "../../http/caller-identity.ts";
 import type { Exchange, ExchangeRecord } from "../../http/exchange.ts";
 import type { FieldWriter } from "../field-writer.ts";
 import type { TelemetryContext } from "../telemetry-context.ts";

@@ -1,4 +1,4 @@
-import type { CallerIdentity, ExchangeRecord } from "../http/exchange.ts";
+import type { CallerIdentity, ExchangeRecord } from "./exchange.ts";
 
 /** Notes a verified caller of a request. */
 export function noteCaller(record: ExchangeRecord, caller: CallerIdentity): void {
