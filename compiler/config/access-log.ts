@@ -62,6 +62,7 @@ export const OTHER_FIELDS: readonly string[] = [
   ...["rule", "limit", "extAuthz.duration", "remoteRateLimit.duration", "extProc.duration"],
   ...["promptGuard.duration", "guard.request", "guard.request.matches", "guard.response"],
   ...["guard.response.matches", "connection", "connection.event", "mcp.era", "mcp.target.era"],
+  ...["oauth.client.event", "oauth.client.name", "oauth.client.redirect"],
 ];
 
 /** Reserved fields that every JSON line has. */

@@ -30,6 +30,12 @@ import {
   adaptedServer,
   keysOfIssuer,
 } from "./mcp-authentication/adapted-server.ts";
+import {
+  authorizationServer,
+  frontChanges,
+  lowerFront,
+  restOfFront,
+} from "./mcp-authentication/authorization-server.ts";
 import { IDENTITY_PROVIDERS, identityProviders } from "./mcp-authentication/identity-providers.ts";
 import {
   clientId,
@@ -101,12 +107,13 @@ const schema = object(
     jwtValidationOptions: validationSchema,
     clientId: clientId.file,
     clientSecret: credentialSchema(
-      "Secret of `clientId` at Entra, which the gateway adds to the token requests of clients: `${NAME}`, or `{file: PATH}`.",
+      "Secret of `clientId` at Entra or for `authorizationServer`, which the gateway adds to the token requests of clients: `${NAME}`, or `{file: PATH}`.",
     ),
+    authorizationServer: authorizationServer.file,
   },
   {
     required: ["issuer"],
-    checks: [needsField("clientSecret", "clientId")],
+    checks: [needsField("clientSecret", "clientId"), needsField("authorizationServer", "clientId")],
     description: "Makes an MCP endpoint an OAuth protected resource.",
     examples: [{ issuer: "https://issuer.example.com", audiences: ["tools.example.com"] }],
   },
@@ -117,15 +124,22 @@ const kubernetesSchema = object(
   {
     ...kubernetesOAuthFields,
     clientSecretRef: secretEntry(
-      "A Secret with the secret of `clientId` at Entra.",
+      "A Secret with the secret of `clientId` at Entra, or for `authorizationServer`.",
       "clientSecret",
     ),
+    authorizationServer: authorizationServer.manifest,
     issuer: shortText(ISSUER),
     audiences: audiences.manifest,
     jwks: kubernetesRemoteJwksSchema,
     mode: wordsOfForms(...TOKEN_MODE).manifest,
   },
-  { required: ["jwks"], checks: [needsField("clientSecretRef", "clientId")] },
+  {
+    required: ["jwks"],
+    checks: [
+      needsField("clientSecretRef", "clientId"),
+      needsField("authorizationServer", "clientId"),
+    ],
+  },
 );
 
 /** Acts as the OAuth resource server of an MCP endpoint (MCP authorization, RFC 9728, RFC 8414). */
@@ -152,7 +166,16 @@ export const mcpAuthentication: Policy<
     credential: ({ mode, location }) => ({ kind: "token", mode, location }),
     direction: "closes",
     checks: ({ mode, providers }) => [tokenCheck(mode, providers)],
-    compare: tokenComparison,
+    compare: {
+      changes: (before, after) => [
+        ...tokenComparison.changes(before, after),
+        ...frontChanges(before.adapted?.front, after.adapted?.front),
+      ],
+      rest: ({ adapted, ...node }, other) => {
+        const { front, ...rest } = adapted ?? {};
+        return [tokenComparison.rest(node, other), rest, restOfFront(front)];
+      },
+    },
   },
   lowering: {
     merge: "replace",
@@ -174,6 +197,9 @@ export const mcpAuthentication: Policy<
           secret === undefined
             ? undefined
             : readSecretValue(secret, childOf(origin, "clientSecret")),
+        front:
+          given.authorizationServer &&
+          lowerFront(given.authorizationServer, childOf(origin, "authorizationServer")),
       };
     },
     resolve: (config, context) => {
@@ -191,12 +217,13 @@ export const mcpAuthentication: Policy<
       const jwks = config.jwks ?? keysOfIssuer(config, context);
       const providers = jwks && resolveProviders([{ ...config, jwks }], context);
       const location = resolveCredentialLocation(config.location, context);
-      const adapted = adaptedServer(config, context);
-      if (providers === undefined || location === undefined || adapted === "mistake")
-        return undefined;
       const resourceMetadata = Object.fromEntries(
         Object.entries(config.resourceMetadata).map(([key, value]) => [snakeCase(key), value]),
       );
+      const scopes = scopesIn(resourceMetadata.scopes_supported);
+      const adapted = adaptedServer(config, scopes, context);
+      if (providers === undefined || location === undefined || adapted === "mistake")
+        return undefined;
       return {
         mode,
         location,
@@ -204,7 +231,7 @@ export const mcpAuthentication: Policy<
         issuer,
         adapted,
         resourceMetadata,
-        challengeScope: challengeScope(resourceMetadata.scopes_supported),
+        challengeScope: challengeScope(scopes),
       };
     },
   },
@@ -223,22 +250,35 @@ const WELL_KNOWN = [
 ];
 
 /** Returns the paths of the OAuth metadata for a route's paths, so that users need not list them. */
-function metadataPrefixes(paths: readonly PathMatch[]): readonly string[] {
+function metadataPrefixes(
+  matches: readonly PathMatch[],
+  { adapted }: McpAuthenticationNode,
+): readonly string[] {
   // A prefix `/` already includes the metadata's URLs. For the resource `/`, nothing follows the well-known URI.
-  const resources = paths.flatMap(({ kind, value }) => {
+  const resources = matches.flatMap(({ kind, value }) => {
     if (kind === "regex" || (kind === "prefix" && value === "/")) return [];
     return [value === "/" ? "" : value];
   });
-  return [...new Set(resources)].flatMap((path) => WELL_KNOWN.map((name) => `${name}${path}`));
+  const described = [...new Set(resources)].flatMap((path) =>
+    WELL_KNOWN.map((name) => `${name}${path}`),
+  );
+  if (adapted?.front === undefined) return described;
+  const { pathname } = new URL(adapted.front.url);
+  const [, ...ofServers] = WELL_KNOWN;
+  return [...described, ...ofServers.map((name) => `${name}${pathname}`), pathname];
+}
+
+/** Returns the scopes of a resource's metadata. */
+function scopesIn(supported: Json | undefined): readonly string[] {
+  if (!Array.isArray(supported)) return [];
+  return supported.filter((scope) => typeof scope === "string" && SCOPE.test(scope));
 }
 
 /**
  * Returns the scopes for a challenge, separated by spaces. `offline_access` is not a scope of the resource (MCP
  * 2026-07-28, authorization).
  */
-function challengeScope(supported: Json | undefined): string | undefined {
-  if (!Array.isArray(supported)) return undefined;
-  const scopes = supported.filter((scope) => typeof scope === "string" && SCOPE.test(scope));
+function challengeScope(scopes: readonly string[]): string | undefined {
   const own = scopes.filter((scope) => scope !== "offline_access");
   return own.length === 0 ? undefined : own.join(" ");
 }
@@ -278,5 +318,8 @@ function lowerKubernetes(
     ...readKubernetesOAuth(given),
     clientSecret:
       file === undefined ? undefined : { value: { kind: "secret", file }, valueOrigin: at },
+    front:
+      given.authorizationServer &&
+      lowerFront(given.authorizationServer, childOf(origin, "authorizationServer")),
   };
 }

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { respondPage } from "../auth/browser-page.ts";
 import {
   type DiscoveredServer,
   discoveredServer,
@@ -26,7 +27,7 @@ import { Remembered } from "../process/remembered.ts";
 import { sealSession, unsealSession } from "../process/session-seal.ts";
 import { SECOND } from "../process/units.ts";
 import { StoreError } from "../store/store.ts";
-import { connectedPage, connectPage, listPage, respondPage } from "./user-connections/pages.ts";
+import { connectedPage, connectPage, listPage } from "./user-connections/pages.ts";
 
 /** A server whose users connect their accounts. */
 export interface ConnectionServer {
@@ -198,7 +199,7 @@ async function ask(
       scopes: scopesOf(server, found),
       isConnected,
     }),
-    new URL(found.server.authorizationEndpoint).origin,
+    { target: new URL(found.server.authorizationEndpoint).origin },
   );
 }
 

@@ -92,9 +92,10 @@ export interface PolicyTemplate<Kind extends PolicyKind> {
   /** Whether it seals values that clients send back, so that all pods need the same key. */
   readonly hasSessions?: true;
   /**
-   * Returns the cookie or header that clients send back (`OwnToken`), which backends do not get. `id` is the route's.
+   * Returns the cookie or header that clients send back (`OwnToken`), which backends do not get; `undefined` if there is none.
+   * `id` is the route's.
    */
-  readonly ownToken?: (settings: PolicySettings[Kind], id: string) => Code;
+  readonly ownToken?: (settings: PolicySettings[Kind], id: string) => Code | undefined;
   /** Whether its steps precede the guard of the backend, which may refuse the request. */
   readonly isBeforeGuard?: boolean;
   /** Returns whether a part of it before routing waits for the route, because it is about model calls. */

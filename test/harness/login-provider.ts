@@ -30,15 +30,19 @@ export interface LoginProvider {
 
 export const CLIENT_SECRET = "a secret: with / and %";
 
-/** Starts one with these clients. */
+/**
+ * Starts one with these clients. `resource`: its access tokens are JWTs for this resource, with the scope `use` (RFC 8707), and
+ * PKCE is required.
+ */
 export async function startLoginProvider(
   clientsOf: (issuer: string) => readonly LoginClient[],
+  resource?: string,
 ): Promise<LoginProvider> {
   const { privateKey } = await generateKeyPair("RS256", { extractable: true });
   const key: JWK = { ...(await exportJWK(privateKey)), kid: "login", alg: "RS256", use: "sig" };
   const server = createServer();
   const issuer = `http://127.0.0.1:${await listen(server)}`;
-  const provider = new Provider(issuer, configuration(clientsOf(issuer), key));
+  const provider = new Provider(issuer, configuration(clientsOf(issuer), key, resource));
   const state: LoginProvider = { issuer, asked: [], authorizations: [], fault: undefined };
   const respond = provider.callback();
   server.on("request", async (request: IncomingMessage & { body?: string }, response) => {
@@ -74,7 +78,11 @@ export async function startLoginProvider(
   return state;
 }
 
-function configuration(clients: readonly LoginClient[], key: JWK): object {
+function configuration(
+  clients: readonly LoginClient[],
+  key: JWK,
+  resource: string | undefined,
+): object {
   const byId = new Map(clients.map((client) => [client.id, client]));
   return {
     jwks: { keys: [key] },
@@ -97,6 +105,7 @@ function configuration(clients: readonly LoginClient[], key: JWK): object {
       const { client, session, provider } = oidc;
       const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
       grant.addOIDCScope("openid email profile offline_access");
+      if (resource !== undefined) grant.addResourceScope(resource, "use");
       await grant.save();
       return grant;
     },
@@ -112,7 +121,23 @@ function configuration(clients: readonly LoginClient[], key: JWK): object {
       RefreshToken: 3600,
       Interaction: 3600,
     },
-    features: { devInteractions: { enabled: false }, revocation: { enabled: true } },
+    ...(resource !== undefined && { pkce: { required: () => true } }),
+    features: {
+      devInteractions: { enabled: false },
+      revocation: { enabled: true },
+      ...(resource !== undefined && {
+        resourceIndicators: {
+          enabled: true,
+          useGrantedResource: () => true,
+          getResourceServerInfo: () => ({
+            scope: "use",
+            audience: resource,
+            accessTokenFormat: "jwt",
+            jwt: { sign: { alg: "RS256" } },
+          }),
+        },
+      }),
+    },
     clients: clients.map(({ id, redirectUri, loggedOutUri, authentication, hasRefreshTokens }) => ({
       client_id: id,
       client_secret: CLIENT_SECRET,

@@ -258,6 +258,14 @@ export const policyMessages = {
       "MCP clients register themselves (RFC 7591) or name themselves by a document. Some identity providers support " +
       "neither. The gateway then answers registrations with the id of a client that an administrator has registered.",
   }),
+  "server-without-clients": message<Record<never, never>>({
+    severity: "error",
+    text: () => "no client can use this authorization server",
+    hint: () => 'allow registrations ("registrationsPerHour"), or list "clientDocuments"',
+    explanation:
+      "Clients register (RFC 7591) or name a document that describes them. With neither, the gateway knows no client, and " +
+      "nobody gets a token.",
+  }),
   "two-token-checks": message<Record<never, never>>({
     severity: "error",
     text: () => '"jwtAuth" and "mcpAuthentication" both verify the bearer token on this route',

@@ -4,6 +4,7 @@ import type { SentCredentialConfig } from "../../model/sent-credentials.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
 import { issuerJwks, type JwksConfig } from "../jwt-auth/jwks.ts";
 import type { ResolveContext } from "../policy.ts";
+import { type FrontConfig, type FrontNode, resolveFront } from "./authorization-server.ts";
 import {
   entraAuthority,
   type IdentityProvider,
@@ -18,6 +19,8 @@ export interface AuthorizationServerConfig {
   readonly provider: IdentityProvider | undefined;
   readonly clientId: Text | undefined;
   readonly clientSecret: Pick<SentCredentialConfig, "value" | "valueOrigin"> | undefined;
+  /** `undefined` if clients use the authorization server itself. */
+  readonly front: FrontConfig | undefined;
 }
 
 /** Adaptation of an authorization server for MCP clients. */
@@ -31,6 +34,18 @@ export interface AdaptedServerNode {
     | undefined;
   /** Endpoints of the gateway for a server that refuses the parameter `resource`; `undefined` for its own. */
   readonly withoutResource: WithoutResourceNode | undefined;
+  /** The gateway as authorization server in front of it; `undefined` if clients use the server itself. */
+  readonly front: OwnServerNode | undefined;
+}
+
+/** An authorization server of the gateway, and its client at the provider. */
+interface OwnServerNode extends FrontNode {
+  /** Resources for which clients may request tokens. */
+  readonly resources: readonly string[];
+  readonly client: {
+    readonly clientId: Text;
+    readonly clientSecret: Text | MountedFile | undefined;
+  };
 }
 
 /** A tenant of Entra, whose endpoints refuse the parameter `resource`. */
@@ -52,10 +67,11 @@ export function keysOfIssuer(
 
 /**
  * Returns how the metadata of the authorization server is adapted; `undefined` if it is served unchanged, `mistake` if one was
- * reported.
+ * reported. `scopes`: those that the metadata of the resource names.
  */
 export function adaptedServer(
-  { issuer, audiences, provider, clientId, clientSecret }: AuthorizationServerConfig,
+  { issuer, audiences, provider, clientId, clientSecret, front }: AuthorizationServerConfig,
+  scopes: readonly string[],
   context: ResolveContext,
 ): AdaptedServerNode | "mistake" | undefined {
   const { origin, diagnostics } = context;
@@ -65,8 +81,9 @@ export function adaptedServer(
     takesAudience,
     registration: place,
   } = provider === undefined ? {} : identityProviders[provider];
-  if (clientSecret !== undefined && refusesResource !== true) {
-    const params = { field: '"clientSecret"', actsOn: "provider: Entra", found: undefined };
+  if (clientSecret !== undefined && refusesResource !== true && front === undefined) {
+    const actsOn = "provider: Entra, and to authorizationServer";
+    const params = { field: '"clientSecret"', actsOn, found: undefined };
     diagnostics.report("misplaced-field", keyPlace(clientSecret.valueOrigin), params);
     return "mistake";
   }
@@ -93,11 +110,9 @@ export function adaptedServer(
     );
     return "mistake";
   }
-  const client = clientId !== undefined &&
-    clientSecret && {
-      id: clientId,
-      secret: ownValue(clientSecret, context),
-    };
+  const secret = clientSecret && ownValue(clientSecret, context);
+  const server = front && resolveFront(front, scopes, context);
+  if (front !== undefined && server === undefined) return "mistake";
   return {
     audience,
     registration:
@@ -107,7 +122,17 @@ export function adaptedServer(
           ? undefined
           : { kind: "forward", url },
     withoutResource:
-      authority === undefined ? undefined : { authority, client: client || undefined },
+      authority === undefined
+        ? undefined
+        : {
+            authority,
+            client:
+              clientId === undefined || secret === undefined ? undefined : { id: clientId, secret },
+          },
+    front:
+      server === undefined || clientId === undefined
+        ? undefined
+        : { ...server, resources: audiences, client: { clientId, clientSecret: secret } },
   };
 }
 

@@ -16,7 +16,7 @@ export function withOAuthMetadata(
   const { mode, location, mcp } = jwt.config;
   const replaced = policyConfig(
     "mcpAuthentication",
-    { ...provider, mode, location, ...mcp, clientSecret: undefined },
+    { ...provider, mode, location, ...mcp, clientSecret: undefined, front: undefined },
     jwt.origin,
   );
   return [...policies.filter((each) => each !== jwt), replaced];

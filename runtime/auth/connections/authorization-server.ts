@@ -105,7 +105,8 @@ async function documentOf(
 
 const MAX_AGE = 5 * MINUTE;
 
-function addressIn(document: JsonObject, name: string): string | undefined {
+/** Returns the URL of an endpoint, to which tokens may be sent; `undefined` if there is none. */
+export function addressIn(document: JsonObject, name: string): string | undefined {
   const value = document[name];
   return typeof value === "string" && isSafe(value) ? value : undefined;
 }
@@ -118,6 +119,7 @@ function isSafe(url: string): boolean {
   return protocol === "https:" || (protocol === "http:" && isLocal);
 }
 
-function strings(value: unknown): readonly string[] {
+/** Returns the strings of a list; none if it is not a list. */
+export function strings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }

@@ -35,18 +35,23 @@ export async function clientAt(
   place: ClientPlace,
   grants: Grants,
 ): Promise<GrantClient> {
-  if (configured !== undefined) {
-    const { clientId, clientSecret: secret } = configured;
-    if (secret === undefined) return { clientId, method: "none" };
-    const clientSecret = typeof secret === "string" ? secret : secret();
-    return { clientId, clientSecret, method: secretMethod(server.methods) };
-  }
+  if (configured !== undefined) return configuredClient(configured, server.methods);
   if (server.takesClientDocuments && place.documentUrl.startsWith("https:"))
     return { clientId: place.documentUrl, method: "none" };
   if (server.registrationEndpoint === undefined)
     throw new Error("the authorization server does not register clients: configure a clientId");
   const name = JSON.stringify([server.issuer, place.redirectUri]);
   return (await grants.client(name)) ?? registered(server, name, place, grants);
+}
+
+/** Returns a configured client. `methods`: those that the authorization server names. */
+export function configuredClient(
+  { clientId, clientSecret: secret }: ConfiguredClient,
+  methods: readonly string[],
+): GrantClient {
+  if (secret === undefined) return { clientId, method: "none" };
+  const clientSecret = typeof secret === "string" ? secret : secret();
+  return { clientId, clientSecret, method: secretMethod(methods) };
 }
 
 /** Returns the document about the client (OAuth Client ID Metadata Document, RFC 7591 2). */

@@ -6,7 +6,7 @@ const PROTECTED_RESOURCE = "/.well-known/oauth-protected-resource";
 /** RFC 8414 3.1. The path of the issuer follows. */
 export const AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server";
 /** OpenID Connect Discovery under the name of RFC 8414 5. Some clients request nothing else. */
-const OPENID_CONFIGURATION = "/.well-known/openid-configuration";
+export const OPENID_CONFIGURATION = "/.well-known/openid-configuration";
 
 /** Whether a request is for OAuth metadata rather than for the MCP endpoint. */
 export function isOAuthPath({ path }: Exchange): boolean {

@@ -121,10 +121,12 @@ export class AuditLog {
     const { record } = exchange;
     const isDenied = isDenial(record.reason, status);
     const change = record.fields?.get("connection.event");
-    if (!isDenied && !this.#isLogin(exchange) && change === undefined) return;
+    const client = record.fields?.get("oauth.client.event");
+    const event = eventOf(isDenied, change, client);
+    if (event === "login" && !this.#isLogin(exchange)) return;
     const line = this.#line;
     line.begin();
-    line.plain("event", isDenied ? "denied" : change === undefined ? "login" : "connection");
+    line.plain("event", event);
     this.#place(record, identityOf(record));
     line.plain("src.addr", `${exchange.remoteAddress}:${exchange.remotePort}`);
     line.text("http.method", exchange.original.method);
@@ -135,6 +137,9 @@ export class AuditLog {
     line.text("request.id", record.fields?.get("request.id"));
     line.text("connection", record.fields?.get("connection"));
     line.text("connection.event", change);
+    line.text("oauth.client.event", client);
+    line.text("oauth.client.name", record.fields?.get("oauth.client.name"));
+    line.text("oauth.client.redirect", record.fields?.get("oauth.client.redirect"));
     if (isDenied) this.#explain(record);
     this.#end();
   }
@@ -238,6 +243,17 @@ class OwnLogins implements Logins {
 }
 
 /** Whether a refusal is a denial. For MCP, only 403 is (a page of a foreign origin); other refusals are protocol errors. */
+/** Returns the kind of a line about a request. */
+function eventOf(
+  isDenied: boolean,
+  connection: string | undefined,
+  client: string | undefined,
+): "denied" | "connection" | "client" | "login" {
+  if (isDenied) return "denied";
+  if (connection !== undefined) return "connection";
+  return client === undefined ? "login" : "client";
+}
+
 function isDenial(reason: RefusalReason | undefined, status: number | undefined): boolean {
   return reason !== undefined && (DENIALS.has(reason) || (reason === "MCP" && status === 403));
 }

@@ -445,6 +445,7 @@ export default definePolicy({
 
 const issuer = ["https://a.test", "https://b.test"];
 const provider = { issuer: issuer[0], audiences: ["aa"], jwks: { inline: keySet("a") } };
+const front = { url: "https://a.test/oauth", redirectURIs: ["http://127.0.0.1/a"] };
 const secret = ["${AA}", "${BB}"];
 const knownLogin = {
   ...login,
@@ -553,7 +554,15 @@ export const known: KnownValues = {
   mcpAuthentication: [
     { issuer: issuer[0], jwks: { inline: keySet("a") } },
     { ...entra, clientSecret: { file: "a.json" } },
+    { ...entra, authorizationServer: front },
   ],
+  authorizationServer: [front],
+  "authorizationServer.url": ["https://a.test/oauth", "https://a.test/other"],
+  "authorizationServer.redirectURIs": [["http://127.0.0.1/a"], ["cursor://a/*"]],
+  "redirectURIs.[]": ["http://127.0.0.1/a", "cursor://a/*"],
+  "authorizationServer.clientDocuments": [["https://a.test/a"], ["https://a.test/*"]],
+  "clientDocuments.[]": ["https://a.test/a", "https://a.test/*"],
+  registrationLifetime: ["2m", "3m"],
   "mcpAuthentication.clientSecret": [...secret, { file: "a.json" }],
   jwtAuth: [provider, { providers: [provider] }],
   jwks: [{ inline: keySet("a") }, { url: "https://a.test/keys", cacheDuration: "3s" }],

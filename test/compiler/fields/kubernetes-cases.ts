@@ -382,6 +382,8 @@ const entra = {
   clientId: "aa",
 };
 
+const front = { url: "https://a.test/oauth", redirectURIs: ["http://127.0.0.1/a"] };
+
 const placedKey = { location: { header: { name: "x-a" } }, secretRef: { name: "a" } };
 
 const assumeRole = {
@@ -550,7 +552,13 @@ export const known: KnownValues = {
     { issuer: "https://a.test", jwks: remoteKeys },
     entra,
     { ...entra, clientSecretRef: { name: "a" } },
+    { ...entra, authorizationServer: front },
   ],
+  authorizationServer: [front],
+  "authorizationServer.url": ["https://a.test/oauth", "https://a.test/other"],
+  "redirectURIs.[]": ["http://127.0.0.1/a", "cursor://a/*"],
+  "clientDocuments.[]": ["https://a.test/a", "https://a.test/*"],
+  registrationLifetime: ["2m", "3m"],
   "mcp.authentication.jwks": [remoteKeys, { url: "https://a.test/keys" }],
   auth: [{ secretRef: { name: "a" }, credentials: [placedKey] }],
   tunnel: [{ url: "http://proxy.test:3128" }],

@@ -167,6 +167,36 @@ export function aiBounds(at: string): readonly Bound[] {
 
 export const mcpAuthentication = { issuer: "a", jwks: keys };
 
+const front = { url: "https://a.test/oauth", redirectURIs: ["https://a.test/a"] };
+
+function frontBounds(place: string): readonly Bound[] {
+  const whole = (server: object) => ({
+    ...mcpAuthentication,
+    clientId: "a",
+    authorizationServer: server,
+  });
+  const bound = (good: object, bad: object): Bound => [
+    place,
+    whole({ ...front, ...good }),
+    whole({ ...front, ...bad }),
+  ];
+  const { url, redirectURIs } = front;
+  return [
+    [place, whole(front), { ...mcpAuthentication, authorizationServer: front }],
+    [place, whole(front), whole({ url })],
+    [place, whole(front), whole({ redirectURIs })],
+    bound({ url: "https://a.test/a" }, { url: "https://a.test/" }),
+    bound({ redirectURIs: items(64, "a") }, { redirectURIs: items(65, "a") }),
+    bound({ redirectURIs: ["a"] }, { redirectURIs: [] }),
+    bound({ clientNames: items(64, "a") }, { clientNames: items(65, "a") }),
+    bound({ clientNames: [chars(100)] }, { clientNames: [chars(101)] }),
+    bound({ clientDocuments: items(64, "a") }, { clientDocuments: items(65, "a") }),
+    bound({ scopes: items(64, "a") }, { scopes: items(65, "a") }),
+    bound({ registrationsPerHour: 0 }, { registrationsPerHour: -1 }),
+    bound({ registrationLifetime: "1m" }, { registrationLifetime: "59s" }),
+  ];
+}
+
 export function mcpBounds(at: string): readonly Bound[] {
   const whole = (more: object) => ({ ...mcpAuthentication, ...more });
   const place = `${at}.mcp.authentication`;
@@ -181,6 +211,7 @@ export function mcpBounds(at: string): readonly Bound[] {
     ...["Auth0", "Keycloak", "IdpKind1", "IdpKind2"].map(
       (provider): Bound => [place, whole({ provider }), whole({ provider: "Other" })],
     ),
+    ...frontBounds(place),
     [place, whole({ issuer: chars(256) }), whole({ issuer: chars(257) })],
     [place, whole({ audiences: items(64, "a") }), whole({ audiences: items(65, "a") })],
     [place, whole({ audiences: ["a"] }), whole({ audiences: [] })],
