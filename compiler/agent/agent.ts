@@ -79,11 +79,7 @@ export class Agent {
     const { controller, gateway, node, log } = settings;
     agent.#client = new Client({
       ...{ controller, gateway, node, log },
-      // A generation that lacks ports is sent again, so that the controller learns of them.
-      known: (type) =>
-        type === types.generation && agent.#ports.unopened.length > 0
-          ? {}
-          : agent.#store.versions(type),
+      known: (type) => agent.#known(type),
       take: (change) => agent.#take(change),
     });
     return agent;
@@ -91,6 +87,15 @@ export class Agent {
 
   stop(): void {
     this.#client?.stop();
+  }
+
+  /** What the controller need not send again. */
+  #known(type: string): Readonly<Record<string, string>> {
+    // What is on disk may be damaged, or its ports were taken: with everything anew it is tried again.
+    if (this.#running === undefined) return {};
+    // A generation that lacks ports is sent again, so that the controller learns of them.
+    const isLacking = type === this.#runtime.types.generation && this.#ports.unopened.length > 0;
+    return isLacking ? {} : this.#store.versions(type);
   }
 
   async #restore(): Promise<void> {

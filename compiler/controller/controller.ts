@@ -68,6 +68,7 @@ export class Controller {
   readonly #turns = new NamespaceTurns();
   readonly #wanted: WantedStatuses;
   #isCompiling = false;
+  #isStopped = false;
   readonly #unserved: UnservedChanges;
   readonly #compileTimes = new Times();
   /** From the first change that was heard of until data planes are sent what came of it. */
@@ -162,8 +163,9 @@ export class Controller {
     return controller;
   }
 
-  /** Gives the lead to another replica. */
+  /** Gives the lead to another replica. Whatever ends meanwhile starts nothing anew, so that the process can end. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     clearInterval(this.#comparing);
     this.#policies?.close();
     clearTimeout(this.#timer);
@@ -255,6 +257,7 @@ export class Controller {
   }
 
   #changed(isDeclared: boolean): void {
+    if (this.#isStopped) return;
     this.#isDirty ||= isDeclared;
     const now = performance.now();
     if (isDeclared && this.#waiting.changes === 0) this.#waiting.since = now;
@@ -282,7 +285,7 @@ export class Controller {
     const newest = snapshotOf(this.#objects);
     const { turn, wait } = this.#turns.next(newest, performance.now(), this.#isOutdated);
     clearTimeout(this.#nextTurn);
-    if (wait !== undefined) this.#nextTurn = setTimeout(() => this.#compileAgain(), wait);
+    if (wait !== undefined) this.#nextTurn = setTimeout(() => this.#compileAgain(), wait).unref();
     if (turn !== undefined) await this.#compileTurn(turn);
   }
 
@@ -303,6 +306,7 @@ export class Controller {
       const limit = this.#turns.limitOf(turn);
       const files = { ...snapshotFiles(turn.snapshot), ...this.#policies?.files };
       const { processorTime, ...compiled } = await this.#compiler.compile(files, this.#pods, limit);
+      if (this.#isStopped) return;
       const { gateways } = compiled;
       // Delivery keeps the code.
       this.#wanted.last = {
@@ -323,6 +327,7 @@ export class Controller {
       this.#provisioner?.provision(this.#provisioned());
       this.#statuses.want(this.#wanted.all());
     } catch (error) {
+      if (this.#isStopped) return;
       // The next compilation begins with everything.
       this.#compiler.stop();
       const isAvoidable = this.#turns.failed(turn, performance.now());

@@ -4,6 +4,7 @@ import { AggregatedDiscoveryService } from "../grpc/gen/envoy/service/discovery/
 import type { DeltaDiscoveryResponse } from "../grpc/gen/envoy/service/discovery/v3/discovery_pb.ts";
 import type { UpstreamSettings } from "../http/upstream/upstream.ts";
 import type { SharedConnection } from "../process/shared-connection.ts";
+import { StartupError } from "../process/startup-error.ts";
 import { SECOND } from "../process/units.ts";
 import { LACKING_CODE, TRY_AGAIN_CODE } from "./delta-stream.ts";
 import { GATEWAY_METADATA } from "./discovery-server.ts";
@@ -116,9 +117,8 @@ export class DiscoveryClient {
               (error: unknown) => {
                 const message = error instanceof Error ? error.message : String(error);
                 log("error", `refused: ${message}`);
-                const isOfSystem = error instanceof Error && "syscall" in error;
                 const errorDetail = {
-                  code: isOfSystem ? TRY_AGAIN_CODE : INVALID_ARGUMENT,
+                  code: isOfMachine(error) ? TRY_AGAIN_CODE : INVALID_ARGUMENT,
                   message,
                 };
                 stream.send({ typeUrl, responseNonce: nonce, errorDetail });
@@ -143,6 +143,11 @@ export class DiscoveryClient {
     }
     return end;
   }
+}
+
+/** Whether the machine or the environment is why a change cannot be used, which may pass: a full disk, a port in use. */
+function isOfMachine(error: unknown): boolean {
+  return error instanceof Error && ("syscall" in error || error instanceof StartupError);
 }
 
 function changeOf({

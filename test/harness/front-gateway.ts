@@ -72,6 +72,11 @@ spec:
     };
   }
 
+  /** The port of the data plane's metrics. */
+  get statsPort(): number {
+    return this.#others[0] ?? 0;
+  }
+
   /** The status of the data plane's readiness page. */
   async readiness(): Promise<number> {
     const [, ready] = this.#others;

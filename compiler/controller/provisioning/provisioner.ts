@@ -120,7 +120,7 @@ export class Provisioner {
     this.#isBusy = false;
     if (this.#problems.size === 0) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.compare(), TRY_AGAIN);
+    this.#timer = setTimeout(() => this.compare(), TRY_AGAIN).unref();
   }
 
   /** The problem; `undefined` if there is no problem. */

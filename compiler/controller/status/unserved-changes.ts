@@ -45,7 +45,7 @@ export class UnservedChanges {
     }
     const young = [...this.#backlogs.values()].some(({ since }) => now - since < GRACE);
     clearTimeout(this.#timer);
-    if (young) this.#timer = setTimeout(this.#due, GRACE);
+    if (young) this.#timer = setTimeout(this.#due, GRACE).unref();
   }
 
   /** Gateways that have been behind for longer than a delivery takes. */

@@ -1,5 +1,8 @@
+import { once } from "node:events";
+import { readdirSync, writeFileSync } from "node:fs";
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";
-import { connect } from "node:net";
+import { connect, createServer } from "node:net";
+import path from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import {
   type CertificatePair,
@@ -294,6 +297,32 @@ spec:
     await controller.seen(/leading/);
     await api.applyText(routeManifest("again", "one"));
     await answered("/again", 200, "first");
+    await programmed("True");
+    await agent.stop("SIGKILL");
+    await controller.stop();
+  });
+
+  it("a data plane whose last generation cannot be served gets everything again", async () => {
+    controller = front.startController();
+    const folder = temporaryFolder();
+    const own = { ...env, GWC_AGENT_DIR: folder };
+    agent = new GwcProcess(["agent"], { env: own });
+    await agent.seen(/serving generation/);
+    await agent.stop("SIGKILL");
+    const modules = path.join(folder, "modules");
+    for (const name of readdirSync(modules)) writeFileSync(path.join(modules, name), "damaged");
+    agent = new GwcProcess(["agent"], { env: own });
+    await agent.seen(/the last generation cannot be served/);
+    await answered("/one", 200, "first");
+    await agent.stop("SIGKILL");
+    // Another process still has a port: the generation is tried again until the port is free.
+    const holder = createServer();
+    atEnd(() => holder.close());
+    await once(holder.listen(front.statsPort, "127.0.0.1"), "listening");
+    agent = new GwcProcess(["agent"], { env: own });
+    await agent.seen(/refused: .*the port is in use/);
+    holder.close();
+    await answered("/one", 200, "first");
     await programmed("True");
     await agent.stop("SIGKILL");
     await controller.stop();
