@@ -84,12 +84,12 @@ export class Controller {
   #nextTurn: NodeJS.Timeout | undefined;
   readonly #policies: PublishedPolicies | undefined;
   readonly #comparing: NodeJS.Timeout;
-  readonly #election: LeaderElection;
+  /** Begins when everything is compiled: a replica that has nothing to write does not lead. */
+  #election: LeaderElection | undefined;
 
   private constructor(
     settings: ControllerSettings,
     pods: PodSettings | undefined,
-    identity: string,
     objects: WatchedObjects,
     delivery: Delivery,
   ) {
@@ -127,14 +127,6 @@ export class Controller {
             this.#changed(true);
           });
     this.#comparing = setInterval(() => this.#compare(), COMPARE_AGAIN);
-    this.#election = new LeaderElection(settings.api, {
-      namespace: settings.namespace,
-      name: LEASE,
-      identity,
-      leaseSeconds: settings.leaseSeconds,
-      changed: (isLeading) => this.#lead(isLeading),
-      warn,
-    });
   }
 
   /** Resolves when everything is known and compiled for the first time. */
@@ -157,9 +149,14 @@ export class Controller {
       changed: () => changed(false),
     });
     const pods = settings.pods && { ...settings.pods, signer: signer.publicKey };
-    const controller = new Controller(settings, pods, identity, objects, delivery);
+    const controller = new Controller(settings, pods, objects, delivery);
     changed = (isDeclared) => controller.#changed(isDeclared);
     await controller.#compile();
+    controller.#election = new LeaderElection(api, {
+      ...{ namespace, name: LEASE, identity, leaseSeconds: settings.leaseSeconds },
+      changed: (isLeading) => controller.#lead(isLeading),
+      warn,
+    });
     return controller;
   }
 
@@ -171,7 +168,7 @@ export class Controller {
     clearTimeout(this.#timer);
     clearTimeout(this.#nextTurn);
     this.#unserved.stop();
-    await this.#election.stop().catch(() => {});
+    await this.#election?.stop().catch(() => {});
     this.#compiler.stop();
     this.#provisioner?.stop();
     this.#admission?.stop();
@@ -206,7 +203,7 @@ export class Controller {
       return { name: `gwc_controller_${name}`, kind: "histogram", help, times };
     };
     return [
-      gauge("leading", "Whether this replica writes.", Number(this.#election.isLeading)),
+      gauge("leading", "Whether this replica writes.", Number(this.#election?.isLeading ?? false)),
       gauge("gateways", "Gateways that are compiled.", this.#wanted.last.gateways.size),
       gauge("data_planes", "Data planes that are connected.", this.#delivery.dataPlanes),
       histogram("compile_seconds", "Seconds that a compilation took.", this.#compileTimes),
