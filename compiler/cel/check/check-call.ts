@@ -252,13 +252,14 @@ function checkLiterals(checker: Checker, node: CallNode): void {
   const [left, right] = node.args;
   if (left === undefined || right === undefined) return;
   if (node.name === "==" || node.name === "!=") {
-    checkWildcard(checker, left, right);
-    checkWildcard(checker, right, left);
+    const not = node.name === "!=" ? "!" : "";
+    checkWildcard(checker, left, right, not);
+    checkWildcard(checker, right, left, not);
   } else if (node.name === "contains" && node.isMethod)
     checkListOfClaim(checker, left, right, node);
 }
 
-function checkWildcard(checker: Checker, value: Node, literal: Node): void {
+function checkWildcard(checker: Checker, value: Node, literal: Node, not: "" | "!"): void {
   if (literal.kind !== "literal" || literal.literal.kind !== "string") return;
   const text = literal.literal.value;
   // Values of headers and claims may contain a star.
@@ -266,8 +267,8 @@ function checkWildcard(checker: Checker, value: Node, literal: Node): void {
   const name = dottedName(value) ?? "value";
   checker.problems.report("cel-literal-star", literal.span, {
     instead: text.endsWith("*")
-      ? `${name}.startsWith("${text.slice(0, -1)}")`
-      : `${name}.endsWith("${text.slice(1)}")`,
+      ? `${not}${name}.startsWith("${text.slice(0, -1)}")`
+      : `${not}${name}.endsWith("${text.slice(1)}")`,
   });
 }
 
