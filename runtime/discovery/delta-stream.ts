@@ -83,9 +83,11 @@ export class DeltaStream {
       this.#subscriptions.set(typeUrl, {
         ...{ known, open: undefined, waiting: undefined, lacking: undefined },
       });
-      // A client that already has everything needs no response to settle.
-      if (this.#difference(typeUrl, known) === undefined)
+      // A client that already has everything needs no response to settle; an empty one tells it that it is followed.
+      if (this.#difference(typeUrl, known) === undefined) {
         this.#settings.settled(typeUrl, known, ACCEPTED);
+        this.#settings.send({ typeUrl, nonce: String(++this.#nonce) });
+      }
     } else if (subscription.open?.nonce === responseNonce) {
       const { versions } = subscription.open;
       subscription.open = undefined;
