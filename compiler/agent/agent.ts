@@ -89,7 +89,7 @@ export class Agent {
     this.#client?.stop();
   }
 
-  /** What the controller need not send again. */
+  /** Returns the versions that the controller need not send again. */
   #known(type: string): Readonly<Record<string, string>> {
     // What is on disk may be damaged, or its ports were taken: with everything anew it is tried again.
     if (this.#running === undefined) return {};

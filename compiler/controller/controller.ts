@@ -160,7 +160,7 @@ export class Controller {
     return controller;
   }
 
-  /** Gives the lead to another replica. Whatever ends meanwhile starts nothing anew, so that the process can end. */
+  /** Gives the lead to another replica. Work that ends meanwhile starts no timers, so that the process can end. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearInterval(this.#comparing);
