@@ -232,6 +232,8 @@ export interface KubernetesForm<Config, Value> {
 /** Services that a policy can use while its manifest form is read. */
 export interface KubernetesContext {
   readonly origin: Origin;
+  /** Namespace of the policy. */
+  readonly namespace: string;
   readonly diagnostics: Diagnostics;
   /** Returns the server of a backend reference; `undefined` if it is unknown (reported). */
   readonly server: (reference: BackendReferenceValue, origin: Origin) => ServerConfig | undefined;

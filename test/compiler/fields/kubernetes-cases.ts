@@ -116,6 +116,19 @@ const labelled = {
   traffic: rules,
 };
 
+const connectionsPage = {
+  url: "https://a.test/connect",
+  servers: [
+    {
+      name: "a",
+      resource: "https://b.test/mcp",
+      clientId: "aa",
+      clientSecretRef: { name: "a" },
+      scopes: ["aa"],
+    },
+  ],
+};
+
 /** A Gateway with a route to a GatewayBackend, and a policy on the route. */
 function behind(backend: object, policy = policyOf("HTTPRoute")): object {
   return { Gateway: gateway, HTTPRoute: routed, GatewayBackend: backend, GatewayPolicy: policy };
@@ -211,6 +224,14 @@ export const seeds: readonly object[] = [
     GatewayPolicy: {
       ...policyOf("HTTPRoute"),
       traffic: { apiKeyAuthentication: { store: true } },
+    },
+  },
+  {
+    ...{ Gateway: hasParameters, HTTPRoute: route },
+    GatewayParameters: { store: { redis: { secretRef: { name: "a" } } } },
+    GatewayPolicy: {
+      ...policyOf("HTTPRoute"),
+      traffic: { oidc: knownLogin, userConnections: connectionsPage },
     },
   },
   {
@@ -524,6 +545,8 @@ export const known: KnownValues = {
   "clientSecretRef.name": objects,
   "signingKeyRef.name": objects,
   "traffic.oidc": [knownLogin],
+  "traffic.userConnections": [connectionsPage],
+  "userConnections.url": ["https://a.test/connect", "https://a.test/other"],
   "traffic.extAuth": [
     knownAuthorization,
     { conditional: [{ condition: "false", policy: knownAuthorization }] },
