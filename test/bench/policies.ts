@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Case } from "./compare.ts";
 import { makeIdentity } from "./token.ts";
@@ -55,6 +55,12 @@ export async function policyCases(
     ...one(name, {}),
     file: { frontendPolicies: { tracing: { ...collector, randomSampling } } },
   });
+  const empty = join(folder, "policies");
+  mkdirSync(empty, { recursive: true });
+  const hooks = ["a", "b", "c"].map((name) => {
+    writeFileSync(join(empty, `${name}.ts`), EMPTY_POLICY);
+    return { use: `./policies/${name}.ts` };
+  });
   const asked = (...headers: readonly string[]) => get("/items/1?q=x", headers);
   return [
     one("plain", {}),
@@ -108,9 +114,16 @@ export async function policyCases(
         processingOptions: { requestBodyMode: "none", responseBodyMode: "none" },
       },
     }),
+    { ...one("custom (empty)", { custom: hooks.slice(0, 1) }), folder },
+    { ...one("custom (three empty)", { custom: hooks }), folder },
     alone("directResponse", { directResponse: { status: 200, body: "x".repeat(128) } }),
     alone("requestRedirect", { requestRedirect: { scheme: "https" } }),
   ];
 }
+
+/** A policy whose hook does nothing. */
+const EMPTY_POLICY = `import { definePolicy } from "gwc/policy";
+export default definePolicy({ request() {} });
+`;
 
 const sameOrigin = ["Origin: http://api.example.com", "Sec-Fetch-Site: same-origin"];

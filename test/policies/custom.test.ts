@@ -47,6 +47,20 @@ export default definePolicy({
         return JSON.parse("null") ?? Promise.resolve({ user: "x" });
       case "status":
         return request.refuse(200, "fine");
+      case "refusal-break":
+        return request.refuse(403, "no", { "x-hint": "a\\r\\nx-admin: 1" });
+      case "refusal-length":
+        return request.refuse(403, "no", { "Content-Length": "0" });
+      case "refusal-changed":
+        return Object.assign(request.refuse(403, "no"), { status: 200 });
+      case "refusal-copied":
+        return Object.create(request.refuse(403, "no"), { status: { value: 200 } });
+      case "response":
+        return JSON.parse("null") ?? new Response("no", { status: 403 });
+      case "list":
+        return JSON.parse("[]");
+      case "refusal-json":
+        return request.refuse(403, '{"error":"no"}', { "Content-Type": "application/json" });
       case "options":
         Object.assign(request, { method: "DELETE" });
         return;
@@ -175,11 +189,26 @@ describe("a custom policy's request hook", () => {
     ["forged", "is not in provides"],
     ["promise", "must be declared async"],
     ["status", "a status from 400 to 599"],
+    ["refusal-break", "(policies/bad.ts:28)"],
+    ["refusal-length", "itself (policies/bad.ts:30)"],
+    ["refusal-changed", "Cannot assign to read only property 'status'"],
+    ["response", "other than a refusal or provided values"],
+    ["list", "other than a refusal or provided values"],
+    ["refusal-copied", "other than a refusal or provided values"],
     ["options", "which has only a getter"],
   ])("closes the request if it fails: %s", async (what, logged) => {
     const { status, body: text } = await get("bad", { "x-do": what });
     expect([status, text]).toEqual([500, "internal error"]);
     await expect.poll(() => gateway.output).toContain(logged);
+  });
+
+  it("refuses with a body of its own type", async () => {
+    const { status, headers, body: text } = await get("bad", { "x-do": "refusal-json" });
+    expect([status, headers["content-type"], text]).toEqual([
+      403,
+      "application/json",
+      '{"error":"no"}',
+    ]);
   });
 
   it("passes the request on failure if failureMode is failOpen", async () => {

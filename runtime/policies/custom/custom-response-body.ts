@@ -7,7 +7,8 @@ import type { ResponseSink } from "../../http/response-sink.ts";
 import { withinDeadline } from "../custom.ts";
 import { type CustomPolicy, countCall, noteHookFailure } from "./custom-policy.ts";
 import { hasNoBody, ResponseView, requirePlain, respondInstead } from "./custom-response.ts";
-import { type KnownIdentities, MadeRefusal, RequestView } from "./request-view.ts";
+import { MadeRefusal } from "./made-refusal.ts";
+import { type KnownIdentities, RequestView } from "./request-view.ts";
 
 const HOOK = "responseBody";
 
@@ -68,7 +69,7 @@ class CustomBodyFilter extends HeldResponse {
         policy.definition.responseBody?.(new Uint8Array(content), policy.options, response),
       );
       if (exchange.isOver) return;
-      if (made instanceof MadeRefusal) {
+      if (MadeRefusal.isMade(made)) {
         respondInstead(exchange, next, policy, HOOK, made);
         return;
       }

@@ -7,6 +7,7 @@ import type {
   PolicyRefusal,
   PolicyRequest,
 } from "../../policy/policy.ts";
+import { MadeRefusal } from "./made-refusal.ts";
 import { EditableHeaders } from "./policy-headers.ts";
 
 /** Identities that earlier policies established; absent if none did. */
@@ -14,21 +15,6 @@ export interface KnownIdentities {
   readonly jwt?: JwtVariable;
   readonly apiKey?: ApiKeyVariable;
   readonly basicAuth?: BasicAuthVariable;
-}
-
-/** A refusal that a custom policy made with `request.refuse`. Any other object is no refusal. */
-export class MadeRefusal implements PolicyRefusal {
-  readonly status: number;
-  readonly message: string;
-  readonly headers: Readonly<Record<string, string>>;
-
-  constructor(status: number, message: string, headers: Readonly<Record<string, string>>) {
-    if (!Number.isInteger(status) || status < 400 || status > 599)
-      throw new RangeError("a refusal has a status from 400 to 599");
-    this.status = status;
-    this.message = String(message);
-    this.headers = headers;
-  }
 }
 
 /** A request as a custom policy sees it. Parts that cost something are created on first use. */
@@ -97,7 +83,7 @@ export class RequestView implements PolicyRequest {
   refuse(
     status: number,
     message: string,
-    headers: Readonly<Record<string, string>> = {},
+    headers?: Readonly<Record<string, string>>,
   ): PolicyRefusal {
     return new MadeRefusal(status, message, headers);
   }
