@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Case } from "./compare.ts";
+import { EMPTY_POLICY } from "./custom-policies.ts";
 import { makeIdentity } from "./token.ts";
 
 /** A GET with further headers, ready for the wire. */
@@ -120,10 +121,5 @@ export async function policyCases(
     alone("requestRedirect", { requestRedirect: { scheme: "https" } }),
   ];
 }
-
-/** A policy whose hook does nothing. */
-const EMPTY_POLICY = `import { definePolicy } from "gwc/policy";
-export default definePolicy({ request() {} });
-`;
 
 const sameOrigin = ["Origin: http://api.example.com", "Sec-Fetch-Site: same-origin"];
