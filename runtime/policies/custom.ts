@@ -7,9 +7,11 @@ import {
   DeadlineExceeded,
   failed,
   type HookName,
+  hookOutcome,
   noteDuration,
   noteHookRefusal,
 } from "./custom/custom-policy.ts";
+import { frozenCopy } from "./custom/frozen-copy.ts";
 import { MadeRefusal, refusalFields } from "./custom/made-refusal.ts";
 import { type KnownIdentities, RequestView } from "./custom/request-view.ts";
 
@@ -65,7 +67,7 @@ export async function withinDeadline<Result>(
     span?.end();
     return result;
   } catch (error) {
-    span?.end(error instanceof DeadlineExceeded ? "timeout" : "failed");
+    span?.end(hookOutcome(error));
     throw error;
   }
 }
@@ -150,11 +152,11 @@ function addProvided(
     if (type === undefined) throw new TypeError(`"${name}" is not in provides`);
     if (value === undefined) continue;
     if (!isOfType(value, type)) throw new TypeError(`"${name}" is not of the type "${type}"`);
-    provided[name] = value;
+    provided[name] = frozenCopy(value);
   }
   const missing = definition.identity === true && absentOf(provides, values);
   if (missing) throw new TypeError(`an identity without "${missing}"`);
-  exchange.attributes.custom = provided;
+  exchange.attributes.custom = Object.freeze(provided);
 }
 
 function isPlainObject(value: unknown): value is object {

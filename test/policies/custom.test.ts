@@ -57,6 +57,15 @@ export default definePolicy({
         return Object.create(request.refuse(403, "no"), { status: { value: 200 } });
       case "response":
         return JSON.parse("null") ?? new Response("no", { status: 403 });
+      case "unreadable":
+        throw new Proxy(new Error("no"), {
+          getPrototypeOf() {
+            throw new Error("no prototype");
+          },
+        });
+      case "shared":
+        Object.assign(request.custom, { user: "root" });
+        return;
       case "list":
         return JSON.parse("[]");
       case "refusal-json":
@@ -98,9 +107,11 @@ export default definePolicy({
 const body = `import { definePolicy } from "gwc/policy";
 
 export default definePolicy({
-  options: { key: { type: "string", secret: true } },
-  async requestBody(bytes, { key = "" }, request) {
+  options: { key: { type: "string", secret: true }, words: { type: "strings", default: ["a"] } },
+  async requestBody(bytes, { key = "", words }, request) {
     const text = new TextDecoder().decode(bytes);
+    if (text === "grow") return "x".repeat(3_000_000);
+    if (text === "keep") Reflect.apply(Array.prototype.push, words, ["b"]);
     if (text.includes("forbidden")) return request.refuse(422, "forbidden word");
     const secret = new TextEncoder().encode(key);
     const hmac = { name: "HMAC", hash: "SHA-256" };
@@ -193,6 +204,8 @@ describe("a custom policy's request hook", () => {
     ["refusal-length", "itself (policies/bad.ts:30)"],
     ["refusal-changed", "Cannot assign to read only property 'status'"],
     ["response", "other than a refusal or provided values"],
+    ["unreadable", "threw an Error that cannot be read"],
+    ["shared", "object is not extensible"],
     ["list", "other than a refusal or provided values"],
     ["refusal-copied", "other than a refusal or provided values"],
     ["options", "which has only a getter"],
@@ -225,6 +238,14 @@ describe("a custom policy's request hook", () => {
 });
 
 describe("a custom policy's other hooks", () => {
+  it.each([
+    ["grow", "a hook returned a body of more than 2097152 bytes"],
+    ["keep", "object is not extensible"],
+  ])("cannot outgrow the limit of bodies, nor change options: %s", async (what, logged) => {
+    expect((await send(`${gateway.url}/body`, "POST", {}, what)).status).toBe(500);
+    await expect.poll(() => gateway.output).toContain(logged);
+  });
+
   it("change the head of responses, also of refusals", async () => {
     const changed = await get("head");
     expect(changed.status).toBe(299);

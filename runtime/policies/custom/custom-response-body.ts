@@ -7,6 +7,7 @@ import type { ResponseSink } from "../../http/response-sink.ts";
 import { withinDeadline } from "../custom.ts";
 import { type CustomPolicy, countCall, noteHookFailure } from "./custom-policy.ts";
 import { hasNoBody, ResponseView, requirePlain, respondInstead } from "./custom-response.ts";
+import { hookBody } from "./hook-body.ts";
 import { MadeRefusal } from "./made-refusal.ts";
 import { type KnownIdentities, RequestView } from "./request-view.ts";
 
@@ -73,7 +74,7 @@ class CustomBodyFilter extends HeldResponse {
         respondInstead(exchange, next, policy, HOOK, made);
         return;
       }
-      const bytes = made === undefined ? body : bytesOf(made);
+      const bytes = made === undefined ? body : hookBody(made, this.limit);
       if (made !== undefined) edited.remove("content-encoding");
       const given = new ReceivedResponse(response.checkedStatus, edited.list);
       countCall(exchange, policy, HOOK, "ok");
@@ -87,10 +88,4 @@ class CustomBodyFilter extends HeldResponse {
       else respondInstead(exchange, next, policy, HOOK);
     }
   }
-}
-
-function bytesOf(body: unknown): Buffer {
-  if (typeof body === "string") return Buffer.from(body);
-  if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.length);
-  throw new TypeError("responseBody returned something other than a body or a refusal");
 }

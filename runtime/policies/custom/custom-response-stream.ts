@@ -5,7 +5,13 @@ import { headerValue } from "../../http/headers/header-list.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
 import type { PolicyStreams } from "../../policy/policy.ts";
 import { type CustomPolicy, countCall, noteDuration, noteHookFailure } from "./custom-policy.ts";
-import { hasNoBody, ResponseView, requirePlain, respondInstead } from "./custom-response.ts";
+import {
+  hasNoBody,
+  ResponseView,
+  refusePromise,
+  requirePlain,
+  respondInstead,
+} from "./custom-response.ts";
 import { MadeRefusal } from "./made-refusal.ts";
 import { type KnownIdentities, RequestView } from "./request-view.ts";
 
@@ -128,6 +134,7 @@ class CustomStreamFilter implements ResponseSink {
     const began = performance.now();
     const made: unknown = definition.responseStream?.(response, options);
     noteDuration(this.#exchange, name, HOOK, began);
+    refusePromise(made);
     if (made === undefined || MadeRefusal.isMade(made) || areStreams(made)) return made;
     throw new TypeError("responseStream returned something other than a pair of streams");
   }

@@ -77,6 +77,13 @@ export function respondInstead(
   next.respond(refusal.status, [...list, "content-type", contentType], refusal.message);
 }
 
+/** Throws if a hook that is not awaited returned a promise, whose changes would come too late. */
+export function refusePromise(made: unknown): void {
+  if (!(made instanceof Promise)) return;
+  made.catch(() => {});
+  throw new TypeError("a hook for the head of a response returned a promise");
+}
+
 /** Changes the head of a response. If the hook fails, the response is replaced by a refusal. */
 class CustomFilter implements ResponseSink {
   readonly #exchange: Exchange;
@@ -133,8 +140,9 @@ class CustomFilter implements ResponseSink {
     const response = new ResponseView(status, edited, this.#request);
     const began = performance.now();
     try {
-      this.#policy.definition.response?.(response, this.#policy.options);
+      const made: unknown = this.#policy.definition.response?.(response, this.#policy.options);
       noteDuration(this.#exchange, this.#policy.name, "response", began);
+      refusePromise(made);
       const { checkedStatus } = response;
       countCall(this.#exchange, this.#policy, "response", "ok");
       return { status: checkedStatus, headers: edited.list };

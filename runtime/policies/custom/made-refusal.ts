@@ -24,7 +24,7 @@ export class MadeRefusal implements PolicyRefusal {
     Object.freeze(this);
   }
 
-  /** Whether a value is a refusal. An object that only looks like one is none. */
+  /** Whether a value is a refusal. Objects that only look like one are not. */
   static isMade(value: unknown): value is MadeRefusal {
     return typeof value === "object" && value !== null && #isMade in value;
   }

@@ -7,6 +7,7 @@ import type {
   PolicyRefusal,
   PolicyRequest,
 } from "../../policy/policy.ts";
+import { frozenCopy } from "./frozen-copy.ts";
 import { MadeRefusal } from "./made-refusal.ts";
 import { EditableHeaders } from "./policy-headers.ts";
 
@@ -17,11 +18,15 @@ export interface KnownIdentities {
   readonly basicAuth?: BasicAuthVariable;
 }
 
+const NOTHING: PolicyJson = Object.freeze({});
+
 /** A request as a custom policy sees it. Parts that cost something are created on first use. */
 export class RequestView implements PolicyRequest {
   readonly #exchange: Exchange;
   readonly #identities: KnownIdentities;
   #headers: PolicyHeaders | undefined;
+  #jwt: PolicyJson | null = null;
+  #apiKey: PolicyJson | null = null;
   #aborter: AbortController | undefined;
 
   constructor(exchange: Exchange, identities: KnownIdentities = {}) {
@@ -56,11 +61,13 @@ export class RequestView implements PolicyRequest {
   }
 
   get jwt(): PolicyJson | null {
-    return this.#identities.jwt ?? null;
+    this.#jwt ??= frozenCopy(this.#identities.jwt ?? null);
+    return this.#jwt;
   }
 
   get apiKey(): PolicyJson | null {
-    return this.#identities.apiKey ?? null;
+    this.#apiKey ??= frozenCopy(this.#identities.apiKey ?? null);
+    return this.#apiKey;
   }
 
   get user(): string | null {
@@ -68,7 +75,7 @@ export class RequestView implements PolicyRequest {
   }
 
   get custom(): PolicyJson {
-    return this.#exchange.attributes.custom ?? {};
+    return this.#exchange.attributes.custom ?? NOTHING;
   }
 
   get signal(): AbortSignal {

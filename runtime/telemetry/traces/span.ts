@@ -30,7 +30,7 @@ export interface CallingTrace {
   now(): number;
 }
 
-/** What a span is about. */
+/** Name and kind of a span. */
 export interface OwnSpan {
   readonly name: string;
   readonly kind: SpanKind;

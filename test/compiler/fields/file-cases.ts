@@ -327,6 +327,18 @@ export const seeds: readonly unknown[] = [
   },
   gateway({ protocol: "HTTPS", tls: listenerTls, routes: [{ backends: [host] }] }),
   gateway({ protocol: "TCP", tcpRoutes: [{ backends: [host] }] }),
+  gateway({
+    protocol: "TCP",
+    tcpRoutes: [
+      {
+        policies: {
+          authorization: { rules: ["source.port > 1"] },
+          custom: [{ use: "./policies/c.ts" }],
+        },
+        backends: [host],
+      },
+    ],
+  }),
   gateway({ routes: [{ backends: [{ ai: sharing }] }] }),
   gateway(
     { routes: [{ backends: [{ backend: "shared" }] }] },
@@ -506,9 +518,13 @@ export const known: KnownValues = {
   extAuthz: [asked],
   extProc: [asked],
   "custom.[].use": ["./policies/a.ts", "./policies/b.ts"],
+  "tcpRoutes.[].policies.custom.[].before": ["authorization", "csrf"],
+  "tcpRoutes.[].policies.custom.[].after": ["authorization", "cors"],
   "tcpRoutes.[].policies.custom.[].use": ["./policies/c.ts", "./policies/d.ts"],
   "promptCaching.affinity": ["prefix", "session"],
   "custom.[].with.*": ["one", "two"],
+  "custom.[].before": ["cors", "csrf"],
+  "custom.[].after": ["cors", "csrf"],
   "custom.[].allow.[]": ["fs", "url"],
   remoteRateLimit: [limits],
   "extAuthz.host": ["127.0.0.1:9005", "127.0.0.1:9006"],

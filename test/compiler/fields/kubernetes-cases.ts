@@ -521,6 +521,8 @@ export const known: KnownValues = {
   "perPort.[].port": [8443, 8444],
   "perPort.[]": [byPort],
   "traffic.custom.[].policy": ["a", "b"],
+  "traffic.custom.[].before": ["cors", "csrf"],
+  "traffic.custom.[].after": ["cors", "csrf"],
   "traffic.custom.[].with": [{ aa: "one" }],
   "traffic.custom.[].with.*": ["one", "two"],
   "traffic.custom.[].secrets": [{ key: { name: "a", key: "token" } }],
