@@ -61,6 +61,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "grpc",
     "telemetry",
     "mesh",
+    "spiffe",
     "auth",
     "backends",
     "policy",

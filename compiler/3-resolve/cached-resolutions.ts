@@ -90,8 +90,9 @@ export function routeInputs({
   listeners,
   backends,
   modelCatalog,
+  workloadApi,
 }: GatewayResource): (route: RouteResource) => string {
-  const shared = valueDigest([[...backends], modelCatalog]);
+  const shared = valueDigest([[...backends], modelCatalog, workloadApi === undefined]);
   const own = new Map(listeners.map((listener) => [listener.key, valueDigest(listener)]));
   return (route) => [shared, ...route.listeners.map(({ listener }) => own.get(listener))].join(" ");
 }

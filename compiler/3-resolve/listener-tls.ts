@@ -7,7 +7,7 @@ import {
 } from "../config/frontend.ts";
 import type { ListenerResource } from "../config/resources.ts";
 import { childOf, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
-import type { CertificateFiles, ClientCertificatesNode, TlsNode } from "../ir/tls.ts";
+import type { CertificateNode, ClientCertificatesNode, TlsNode } from "../ir/tls.ts";
 
 /** TLS of the listeners of one port. */
 export interface PortTlsNodes {
@@ -50,10 +50,8 @@ export function checkVersions(
 }
 
 /** Returns the certificate of a listener that terminates TLS. */
-export function certificateOf({ tls }: ListenerResource): CertificateFiles | undefined {
-  if (tls === undefined) return undefined;
-  const { cert, key, isSecret } = tls;
-  return { cert, key, ...(isSecret === undefined ? {} : { isSecret }) };
+export function certificateOf({ tls }: ListenerResource): CertificateNode | undefined {
+  return tls?.certificate;
 }
 
 /** Returns TLS of a listener that differs from its port's; empty if it is the same. */

@@ -1,5 +1,6 @@
 import type { BackendConfig } from "../backends/index.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
+import { checkIdentityUse } from "../backends/parts/identity-use.ts";
 import { checkTlsFiles } from "../backends/parts/tls-files.ts";
 import type { GatewayResource, ListenerResource } from "../config/resources.ts";
 import type { SectionUse } from "../config/sections.ts";
@@ -110,10 +111,19 @@ function checkTls(listener: ListenerResource, context: ListenerContext): void {
     diagnostics.report("tls-unused", at, { listener: name, protocol });
     return;
   }
+  const { certificate, clients } = tls;
+  if ("kind" in certificate) {
+    checkIdentityUse(certificate, context);
+    return;
+  }
   // A Secret's files only exist where the gateway runs.
-  if (tls.isSecret === true) return;
-  const root = tls.clients?.authorities.find(({ kind }) => kind === "path")?.file;
-  checkTlsFiles({ ...tls, root }, childOf(origin, "tls"), context);
+  if (certificate.isSecret === true) return;
+  const { authorities = [] } = clients ?? {};
+  const root =
+    authorities === "workloadApi"
+      ? undefined
+      : authorities.find(({ kind }) => kind === "path")?.file;
+  checkTlsFiles({ ...certificate, root }, childOf(origin, "tls"), context);
 }
 
 function isSame(a: Origin, b: Origin): boolean {

@@ -54,6 +54,7 @@ import { checkToolLocks } from "./tool-locks.ts";
 import { resolveTracing } from "./tracing.ts";
 import { checkUnserved } from "./unserved.ts";
 import { checkUserConnections } from "./user-connections.ts";
+import { resolveWorkloadApi } from "./workload-api.ts";
 
 /** Input other than resources. */
 export interface ResolveInput {
@@ -113,6 +114,7 @@ function resolveGateway(
   const { diagnostics, literals } = lookup;
   const context: RouteContext = {
     ...lookup,
+    hasIdentity: gateway.workloadApi !== undefined,
     names: new Identifiers(unitNames()),
     backends: gateway.backends,
     listeners: new Map(gateway.listeners.map((listener) => [listener.key, listener])),
@@ -163,7 +165,7 @@ function resolveGateway(
   ) {
     diagnostics.report("lines-not-written", accessLog.filterOrigin, { level: logLevels.request });
   }
-  return {
+  const program: Program = {
     name,
     inputs: inputs
       .map((file) => programInput(file, literals))
@@ -184,6 +186,7 @@ function resolveGateway(
     ...(gateway.mesh === undefined ? {} : { mesh: gateway.mesh }),
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
   };
+  return { ...program, ...resolveWorkloadApi(gateway.workloadApi, program, diagnostics) };
 }
 
 /** Maximum bytes of a buffered body by default. */

@@ -16,7 +16,6 @@ import {
   secureUrl,
 } from "./parts/connection.ts";
 import { type HealthNode, resolveHealth, restText } from "./parts/health.ts";
-import { haveUsers } from "./parts/known-users.ts";
 import { curlCommand } from "./parts/try-request.ts";
 
 /** `host` as configured: `host:port`, or a URL. */
@@ -94,7 +93,7 @@ export const host: Backend<
     const isSecure = policies.tls !== undefined;
     const url = serverUrl(config.address, isSecure, origin, context.diagnostics);
     const connection = {
-      ...resolveConnection(policies, { ...context, takesUsers: true }, awsScopeOf(url)),
+      ...resolveConnection(policies, context, awsScopeOf(url)),
       ...(keepsHost === true && { keepsHost }),
     };
     if (policies.tunnel !== undefined && typeof url === "string" && url.startsWith("unix:")) {
@@ -106,7 +105,7 @@ export const host: Backend<
       context.diagnostics.report("misplaced-field", keyPlace(policies.tunnel.origin), params);
     }
     const health = policies.health && resolveHealth(policies.health, context.diagnostics);
-    if (url === undefined || !haveUsers([connection], context)) return undefined;
+    if (url === undefined) return undefined;
     return {
       kind: "host",
       url: secureUrl(url, connection),
@@ -119,8 +118,6 @@ export const host: Backend<
       origin,
     };
   },
-  userConnections: ({ connection }) =>
-    connection.userConnection === undefined ? [] : [connection.userConnection],
   passesToken: ({ connection }) => connection.isPassthrough,
   resolveTcp,
   serverAddress: ({ address }) => address,

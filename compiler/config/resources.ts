@@ -5,7 +5,8 @@ import type { DeploymentNode } from "../ir/deployment.ts";
 import type { MeshNode } from "../ir/mesh.ts";
 import type { PathHandling, ProcessNode, RouteRefusal } from "../ir/program.ts";
 import type { RedisResource } from "../ir/store.ts";
-import type { ClientCertificatesNode } from "../ir/tls.ts";
+import type { CertificateNode, ClientCertificatesNode } from "../ir/tls.ts";
+import type { WorkloadApiNode } from "../ir/workload-api.ts";
 import type { MatchRank, ValueMatchConfig } from "../model/matches.ts";
 import type { CatalogSource } from "../model/model-prices.ts";
 import type { PolicyConfig } from "../policies/index.ts";
@@ -50,6 +51,8 @@ export interface GatewayResource {
   readonly store?: RedisResource | undefined;
   /** Mesh that it belongs to; `undefined` if none. */
   readonly mesh?: MeshNode | undefined;
+  /** Source of its own identity; `undefined` if none is configured. */
+  readonly workloadApi?: WorkloadApiNode | undefined;
   /** Deployment in a cluster; `undefined` for a standalone file. */
   readonly deployment?: DeploymentNode;
   /** Named backends that policies can refer to; empty for manifests, which refer to resources. */
@@ -95,15 +98,12 @@ export interface PathHandlingResource {
 
 /** TLS of a listener as declared; `undefined` fields default to those of the gateway's frontend. */
 export interface ListenerTlsResource {
-  readonly cert: string;
-  readonly key: string;
+  readonly certificate: CertificateNode;
   /** Client certificates that are required; `undefined` if none. */
   readonly clients?: ClientCertificatesNode | undefined;
   readonly minVersion?: TlsVersion | undefined;
   readonly maxVersion?: TlsVersion | undefined;
   readonly cipherSuites?: readonly CipherSuite[] | undefined;
-  /** Whether it is a mounted Secret, which only exists in the cluster. */
-  readonly isSecret?: boolean;
 }
 
 /** A backend of a route, and the policies for its own requests and responses. */

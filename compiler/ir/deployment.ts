@@ -23,6 +23,8 @@ export interface DeploymentNode {
   readonly namedImages: readonly NamedImage[];
   /** Permissions in the parameters beyond those that a gateway needs. */
   readonly podPowers: readonly PodPower[];
+  /** Socket of a server on the node, the SPIFFE Workload API; absent if there is none. */
+  readonly socket?: PodSocket | undefined;
   /** Environment and compute resources of the container, in the form of Kubernetes. */
   readonly env: readonly Json[];
   readonly resources: Json | undefined;
@@ -45,6 +47,15 @@ export interface NamedImage {
 export interface PodPower {
   readonly what: string;
   readonly origin: Origin;
+}
+
+/** A folder with a socket that is mounted into pods. */
+export interface PodSocket {
+  readonly mountPath: string;
+  /** A CSI driver, or a folder of the node. */
+  readonly source:
+    | { readonly kind: "csi"; readonly driver: string }
+    | { readonly kind: "hostPath"; readonly path: string };
 }
 
 /** Resources that overlays can change. */

@@ -17,8 +17,9 @@ import type { PolicyUse } from "./policies.ts";
 import type { PortNode } from "./port.ts";
 import type { StoreNode } from "./store.ts";
 import type { TcpBindNode } from "./tcp.ts";
-import type { CertificateFiles, TlsNode } from "./tls.ts";
+import type { CertificateNode, TlsNode } from "./tls.ts";
 import type { TracingNode } from "./tracing.ts";
+import type { WorkloadApiNode } from "./workload-api.ts";
 
 /** A gateway with nothing left to resolve: plain readonly data (`gwc build --print program`). */
 export interface Program {
@@ -52,6 +53,8 @@ export interface Program {
   readonly logLevels?: LogLevels;
   /** Mesh that it belongs to; `undefined` if none. */
   readonly mesh?: MeshNode;
+  /** Source of its own identity; absent if nothing uses one. */
+  readonly workloadApi?: WorkloadApiNode;
   /** Store of state beyond a process; absent if nothing uses one. */
   readonly store?: StoreNode;
   /** Deployment in a cluster; `undefined` for a standalone file. */
@@ -114,7 +117,7 @@ export interface ListenerNode {
   readonly name: string;
   /** `api.example.com`, `*.example.com`, or `*`. */
   readonly hostname: string;
-  readonly tls: CertificateFiles | undefined;
+  readonly tls: CertificateNode | undefined;
   /** TLS settings of its own; `undefined` for those of the port. */
   readonly handshake?: TlsNode;
   readonly pathHandling: PathHandling;

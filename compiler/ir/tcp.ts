@@ -2,7 +2,7 @@ import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { TcpBackendNode } from "./backends.ts";
 import type { PolicyUse } from "./policies.ts";
 import type { PortNode } from "./port.ts";
-import type { CertificateFiles, TlsNode } from "./tls.ts";
+import type { CertificateNode, TlsNode } from "./tls.ts";
 
 /** A port whose connections are forwarded. */
 export interface TcpBindNode extends PortNode {
@@ -28,7 +28,7 @@ export interface TcpListenerNode {
   /** Server names that it serves; `*` for all, and for connections without one. */
   readonly hostname: string;
   /** `undefined` without TLS, or if TLS is passed through to the backends. */
-  readonly tls: CertificateFiles | undefined;
+  readonly tls: CertificateNode | undefined;
   /** TLS settings of its own; `undefined` for those of the port. */
   readonly handshake?: TlsNode;
   /** Policies for its connections, before a route is chosen. */

@@ -1,4 +1,5 @@
 import type { ClientCertificates, TlsVersion } from "../../runtime/tls/tls-settings.ts";
+import type { IdentityUse } from "../model/identity-use.ts";
 import type { MountedFile } from "../model/texts.ts";
 
 /** TLS of a port in the form of the runtime, without the certificates of its listeners. */
@@ -16,9 +17,12 @@ export interface TlsNode {
 
 /** Requirements for client certificates. */
 export interface ClientCertificatesNode extends Pick<ClientCertificates, "mode"> {
-  /** Certificate authorities that sign them. */
-  readonly authorities: readonly MountedFile[];
+  /** Certificate authorities that sign them, or those of the gateway's own trust domain. */
+  readonly authorities: readonly MountedFile[] | "workloadApi";
 }
+
+/** The certificate of a listener. */
+export type CertificateNode = CertificateFiles | IdentityUse;
 
 /** Certificate and key of a listener: paths as configured, read when the gateway starts. */
 export interface CertificateFiles {

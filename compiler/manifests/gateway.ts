@@ -125,22 +125,43 @@ const protocol: Schema<"HTTP" | "HTTPS" | "TLS" | "TCP" | "UDP"> = choice(
   },
 );
 
+/** Option with the source of a listener's certificate, and the condition that it is the gateway's own identity. */
+const SOURCE = "agentgateway.dev/tls-certificate-source";
+const OF_IDENTITY = `has(self.options) && '${SOURCE}' in self.options && self.options['${SOURCE}'] == 'SPIFFE'`;
+
 /** TLS options of a listener: keys of gwc, and known ones of other projects that cannot be built. */
 const tlsOptions = object(
   {
     "gwc.dev/min-tls-version": choice("Minimum TLS version of the listener.", ["1.2", "1.3"]),
     "gwc.dev/max-tls-version": choice("Maximum TLS version of the listener.", ["1.2", "1.3"]),
-    "agentgateway.dev/tls-certificate-source": unsupportedBut(
-      "certificates that the gateway signs itself",
-      "issue the certificates with cert-manager, and name their Secrets in certificateRefs",
+    [SOURCE]: choice(
+      "Source of the certificate, instead of `certificateRefs`: the gateway's identity of the SPIFFE Workload API (`spiffe` " +
+        "of its parameters). Clients must be workloads of its trust domain.",
+      ["SPIFFE"],
+      {
+        unsupportedValues: { DYNAMIC_CA: "certificates that the gateway signs itself" },
+        misplacedFieldHints: {
+          DYNAMIC_CA:
+            "issue the certificates with cert-manager, and name their Secrets in certificateRefs",
+        },
+      },
     ),
     "gateway.istio.io/tls-terminate-mode": unsupportedBut(
       "certificates of the mesh for clients",
       "name a Secret with a certificate in certificateRefs",
     ),
   },
-  { description: "Versions of TLS that override those of `frontend.tls`." },
+  {
+    description:
+      "Versions of TLS that override those of `frontend.tls`, and the source of the certificate.",
+  },
 );
+
+/** Whether a listener serves the gateway's own identity. */
+function isOfIdentity(options: unknown): boolean {
+  if (typeof options !== "object" || options === null || !(SOURCE in options)) return false;
+  return options[SOURCE] === "SPIFFE";
+}
 
 const listenerFields = {
   name: declaredSection,
@@ -170,6 +191,20 @@ const listenerFields = {
           holds: ({ mode, certificateRefs }) =>
             mode !== "Passthrough" || certificateRefs === undefined,
           cel: "!has(self.mode) || self.mode != 'Passthrough' || !has(self.certificateRefs)",
+        },
+        {
+          message:
+            '"tls-certificate-source: SPIFFE" excludes "certificateRefs" and "frontendValidation"',
+          field: "options",
+          holds: ({ options, certificateRefs, frontendValidation: validation }) =>
+            !isOfIdentity(options) || (certificateRefs === undefined && validation === undefined),
+          cel: `!(${OF_IDENTITY}) || !(has(self.certificateRefs) || has(self.frontendValidation))`,
+        },
+        {
+          message: '"tls-certificate-source: SPIFFE" requires mode: Terminate',
+          field: "options",
+          holds: ({ mode, options }) => !isOfIdentity(options) || mode !== "Passthrough",
+          cel: `!(${OF_IDENTITY}) || !has(self.mode) || self.mode != 'Passthrough'`,
         },
       ],
     },

@@ -75,6 +75,42 @@ const mesh = object(
   },
 );
 
+const spiffe = object(
+  {
+    enabled: boolean("Whether the gateway uses the Workload API of its class."),
+    source: object(
+      {
+        csi: object(
+          { driver: text("Name of the driver.", { default: "csi.spiffe.io", maxLength: 63 }) },
+          { description: "A CSI driver that mounts the socket, the default." },
+        ),
+        hostPath: object(
+          { path: text("The folder on the node.", { minLength: 1 }) },
+          {
+            required: ["path"],
+            description: "A folder of the node. Pods can read everything in it.",
+          },
+        ),
+        mountPath: text("Folder of the socket in the container.", {
+          default: "/spiffe-workload-api",
+          pattern: "^/[^?#\\s]+$",
+          form: "an absolute path",
+        }),
+        socketName: text("Name of the socket in that folder.", {
+          default: "spire-agent.sock",
+          pattern: "^[^/?#\\s]+$",
+          form: "the name of a file",
+        }),
+      },
+      { atMostOneOf: ["csi", "hostPath"], description: "How pods get the socket." },
+    ),
+  },
+  {
+    description:
+      "SPIFFE Workload API, from which the gateway gets its own identity for listeners and backends.",
+  },
+);
+
 /** GatewayParameters: provisioning of the data plane. */
 export const parametersSchema = resource(
   object(
@@ -167,6 +203,7 @@ export const parametersSchema = resource(
         },
         { required: ["redis"], description: "State that pods share: API keys made at run time." },
       ),
+      spiffe,
       mesh,
       istio: { ...mesh, aliasOf: "mesh" },
       deployment: overlay("Overlay of its Deployment."),

@@ -3,6 +3,7 @@ import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts
 import type { UpstreamTlsSettings } from "../../runtime/tls/upstream-tls.ts";
 import type { CloudCredentials } from "./cloud-credentials.ts";
 import type { HeaderChangesNode } from "./header-changes.ts";
+import type { IdentityUse } from "./identity-use.ts";
 import type { SentCredentialNode } from "./sent-credentials.ts";
 import type { AtStartup, MountedFile, Text } from "./texts.ts";
 import type { SignedTokenNode, TokenExchangeNode } from "./token-exchange.ts";
@@ -50,8 +51,8 @@ export interface TunnelNode
 /** TLS to a backend; paths are as configured. */
 export type BackendTlsNode = Omit<
   AtStartup<UpstreamTlsSettings>,
-  UpstreamTlsFile | "authorities"
-> & { readonly authorities?: readonly MountedFile[] } & {
+  UpstreamTlsFile | "authorities" | "identity"
+> & { readonly authorities?: readonly MountedFile[]; readonly identity?: IdentityUse } & {
   readonly [File in UpstreamTlsFile]?: Text | MountedFile;
 };
 

@@ -4,6 +4,7 @@ import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { CloudAuthConfig } from "./cloud-credentials.ts";
 import type { BackendConnection } from "./connections.ts";
 import type { HeaderChangesConfig } from "./header-changes.ts";
+import type { IdentityUse } from "./identity-use.ts";
 import type { SentCredentialConfig } from "./sent-credentials.ts";
 import type { MountedFile, Text } from "./texts.ts";
 import type { SignedTokenConfig, TokenExchangeConfig } from "./token-exchange.ts";
@@ -62,6 +63,8 @@ export interface BackendTlsConfig {
   /** Offered protocols by preference; requests only use those of HTTP. */
   readonly alpn: readonly string[] | undefined;
   readonly subjectAltNames: readonly string[] | undefined;
+  /** The gateway's own identity instead of `cert`, `key` and `roots`; absent with files. */
+  readonly identity?: IdentityUse | undefined;
   readonly origin: Origin;
   /** Place of the protocols. */
   readonly alpnOrigin: Origin;

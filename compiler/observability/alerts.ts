@@ -2,6 +2,7 @@ import { stringify } from "yaml";
 import { calloutsTotal } from "../../runtime/metrics/table/callouts.ts";
 import { certificateExpiry, tlsHandshakes } from "../../runtime/metrics/table/certificates.ts";
 import { otlpDropped } from "../../runtime/metrics/table/exports.ts";
+import { identityExpiry, identityStart } from "../../runtime/metrics/table/identity.ts";
 import { mcpMessages, mcpProcessFailures } from "../../runtime/metrics/table/mcp.ts";
 import { meshCertificateExpiry, meshCertificateStart } from "../../runtime/metrics/table/mesh.ts";
 import { providerEjected } from "../../runtime/metrics/table/models.ts";
@@ -194,6 +195,21 @@ const alerts: Readonly<Partial<Record<MetricGroupName, (query: Promql) => readon
       description: "Renew {{ $labels.file }}; a new file is taken up at once.",
     },
   ],
+  identity: (query) => {
+    const expiry = query.min(identityExpiry);
+    return [
+      {
+        name: "GatewayIdentityNotRenewed",
+        // Agents renew it halfway to its end, however long that is.
+        expr: `(${expiry} - time()) / (${expiry} - ${query.min(identityStart)}) < 0.25`,
+        for: "0m",
+        severity: "critical",
+        summary: "The identity of {{ $labels.instance }} nears its end and is not renewed.",
+        description:
+          "The log says why; without one, its listeners and backends with SPIFFE refuse everything.",
+      },
+    ];
+  },
   mesh: (query) => {
     const expiry = query.min(meshCertificateExpiry);
     return [

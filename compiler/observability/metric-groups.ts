@@ -5,6 +5,7 @@ import * as connections from "../../runtime/metrics/table/connections.ts";
 import * as custom from "../../runtime/metrics/table/custom.ts";
 import * as exports from "../../runtime/metrics/table/exports.ts";
 import * as guards from "../../runtime/metrics/table/guards.ts";
+import * as identity from "../../runtime/metrics/table/identity.ts";
 import * as limits from "../../runtime/metrics/table/limits.ts";
 import * as mcp from "../../runtime/metrics/table/mcp.ts";
 import * as mesh from "../../runtime/metrics/table/mesh.ts";
@@ -29,6 +30,7 @@ export type MetricGroupName =
   | "store"
   | "exports"
   | "certificates"
+  | "identity"
   | "mesh"
   | "process";
 
@@ -53,6 +55,7 @@ export const metricGroups: readonly MetricGroup[] = [
   group("store", "Store", store),
   group("exports", "Collectors", exports),
   group("certificates", "TLS", certificates),
+  group("identity", "Identity", identity),
   group("mesh", "Mesh", mesh),
   group("process", "Process", process),
 ];

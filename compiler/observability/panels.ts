@@ -8,6 +8,7 @@ import {
 import { customPolicyBlocked, customPolicyCalls } from "../../runtime/metrics/table/custom.ts";
 import { otlpDropped, otlpExported } from "../../runtime/metrics/table/exports.ts";
 import { guardChecks, guardDuration } from "../../runtime/metrics/table/guards.ts";
+import { identityExpiry } from "../../runtime/metrics/table/identity.ts";
 import { rateLimited } from "../../runtime/metrics/table/limits.ts";
 import {
   mcpEras,
@@ -294,6 +295,12 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
     panel("Seconds until certificates expire", "s", [
       `${query.min(certificateExpiry, { by: ["hostname", "file"] })} - time()`,
       "{{hostname}}",
+    ]),
+  ],
+  identity: (query) => [
+    panel("Seconds until the identity expires", "s", [
+      `${query.min(identityExpiry)} - time()`,
+      "{{instance}}",
     ]),
   ],
   mesh: (query) => [

@@ -74,7 +74,10 @@ function lookUp(
     const isOfFile = path.length === 0 && key.startsWith("x-");
     const instead = isOfFile ? NAMED_VALUES : misplacedFieldHints(key, schema);
     const meant = suggestedField(key, schema, { absent, isAlone: keys.length === 1 });
-    const elsewhere = isSlip(key, meant) ? undefined : otherOwner(key, path, root, given);
+    // The object is not valid without a required field, so that is meant rather than another object.
+    const isNeeded = meant !== undefined && schema?.required?.includes(meant) === true;
+    const isHere = isSlip(key, meant) || (isNeeded && absent.includes(meant));
+    const elsewhere = isHere ? undefined : otherOwner(key, path, root, given);
     const suggestion = elsewhere === undefined ? meant : undefined;
     return [key, { instead, suggestion, standsIn: elsewhere }];
   });

@@ -50,6 +50,8 @@ export interface ClientCertificate {
   readonly issuer: string;
   readonly subjectCn?: string | undefined;
   readonly subjectAltNames: readonly string[];
+  /** The first name that is a SPIFFE ID, of any form. */
+  readonly spiffeId?: string | undefined;
   /** From a SPIFFE URI: `spiffe://TRUST_DOMAIN/ns/NAMESPACE/sa/SERVICE_ACCOUNT`. */
   readonly identity?: WorkloadIdentity | undefined;
 }

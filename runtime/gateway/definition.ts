@@ -1,9 +1,10 @@
 import type { Handover } from "../http/engine/handover/handover.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Mesh } from "../mesh/mesh-membership.ts";
+import type { Mesh } from "../mesh/open-mesh.ts";
 import type { ConnectionSettings } from "../net/connection-settings.ts";
 import type { GatewayContext, PersistedMemory } from "../process/gateway-context.ts";
 import type { PreparedChange } from "../process/prepared-change.ts";
+import type { IdentitySource } from "../spiffe/open-identity.ts";
 import type { Store } from "../store/store.ts";
 import type { MetricLabels } from "../telemetry/labelled-metrics.ts";
 import type { AccessLogSettings } from "../telemetry/logs/access-log.ts";
@@ -31,6 +32,8 @@ export interface Gateway {
   readonly captureBodies?: (exchange: Exchange) => void;
   /** The mesh of the gateway; none if absent. */
   readonly mesh?: Mesh;
+  /** Source of the gateway's own identity; none if absent. */
+  readonly identity?: IdentitySource;
   /** Log levels; `info` for everything if absent. */
   readonly logLevels?: LogLevels;
   readonly addresses: ServiceAddresses;

@@ -2,6 +2,7 @@ import { hostTable } from "../net/host-table.ts";
 import type { ConnectionHandler } from "../tcp/connection.ts";
 import { type NameHandling, prepareDivision } from "../tcp/divided-port.ts";
 import { Certificates } from "../tls/certificates.ts";
+import { isOfIdentity } from "../tls/handshake.ts";
 import type { NamedEndSettings } from "../tls/named-end.ts";
 import type { TlsSettings } from "../tls/tls-settings.ts";
 import { connectionHandlers } from "./connection-handlers.ts";
@@ -49,7 +50,7 @@ export function divideTls({
     ),
   ]);
   const handshakes = ends.map(({ hostnames, carries, tls }) =>
-    [carries, tls.clients?.mode ?? "", ...hostnames].join(" "),
+    [carries, tls.clients?.mode ?? "", isOfIdentity(tls), ...hostnames].join(" "),
   );
   return {
     prepare: (context, connectionRules) => {

@@ -1,11 +1,13 @@
 import type { Handover } from "../http/engine/handover/handover.ts";
-import type { MeshMembership } from "../mesh/mesh-membership.ts";
+import type { OpenMesh } from "../mesh/open-mesh.ts";
 import { Metrics } from "../metrics/metrics.ts";
+import type { Enrollment } from "../process/enrollment.ts";
 import type { SharedThreads } from "../process/gateway-context.ts";
 import { offerMetrics } from "../process/offered-values.ts";
 import { onWarning } from "../process/operator-warnings.ts";
 import type { PreparedChange } from "../process/prepared-change.ts";
 import { StartupError } from "../process/startup-error.ts";
+import type { OpenIdentity } from "../spiffe/open-identity.ts";
 import type { AdminRequest, AuditLog } from "../telemetry/logs/audit-log.ts";
 import { isLevelEnabled } from "../telemetry/logs/log-level.ts";
 import { LogWriter } from "../telemetry/logs/log-writer.ts";
@@ -41,7 +43,7 @@ export interface RunningGateway {
   adminRequest(request: AdminRequest): void;
   /** Log of the process. */
   readonly log: Pick<ProcessLog, "info" | "warn">;
-  /** Whether the gateway can take requests: it does not wait for a certificate of a mesh. */
+  /** Whether the gateway can take requests: it does not wait for a certificate of a mesh, nor for its identity. */
   readonly isReady: boolean;
   readonly metrics: Metrics;
   /** Resolves when all log lines so far are written, so that later output follows them. */
@@ -108,7 +110,9 @@ class Running implements RunningGateway {
   readonly #pages: Listeners;
   readonly metrics = new Metrics();
   /** Created for the first definition with a mesh. */
-  #mesh: MeshMembership | undefined;
+  #mesh: Enrollment<OpenMesh> | undefined;
+  /** Created for the first definition with an identity. */
+  #identity: Enrollment<OpenIdentity> | undefined;
   #build: BuildInfo;
   readonly #process = new ProcessMetrics(this.metrics, () => ({
     name: this.#definition.name,
@@ -152,7 +156,7 @@ class Running implements RunningGateway {
   }
 
   get isReady(): boolean {
-    return this.#mesh?.isReady !== false;
+    return this.#mesh?.isReady !== false && this.#identity?.isReady !== false;
   }
 
   get ports(): readonly number[] {
@@ -228,15 +232,16 @@ class Running implements RunningGateway {
       for (const each of undo) each();
     };
     try {
-      this.#mesh ??= definition.mesh?.membership(
-        {
-          info: (message) => this.log.info(message),
-          warn: (message) => this.log.warn(message),
-        },
-        this.metrics,
-      );
+      const log = {
+        info: (message: string) => this.log.info(message),
+        warn: (message: string) => this.log.warn(message),
+      };
+      this.#mesh ??= definition.mesh?.enrollment(log, this.metrics);
+      this.#identity ??= definition.identity?.enrollment(log, this.metrics);
       const mesh = this.#mesh?.prepare(definition.mesh);
       if (mesh !== undefined) undo.push(mesh.abort);
+      const identity = this.#identity?.prepare(definition.identity);
+      if (identity !== undefined) undo.push(identity.abort);
       const store = await definition.store?.prepare(this.#context);
       undo.push(() => store?.abort());
       const context = this.#portContext(definition, settings);
@@ -251,6 +256,8 @@ class Running implements RunningGateway {
         mesh?.commit();
         store?.commit();
         listeners.commit();
+        // Afterwards, because it notifies the listeners.
+        identity?.commit();
         pages.commit();
         const open = this.#listeners.ports.concat(this.#pages.ports);
         this.#context.ports = new Set(open.map(({ port }) => port));
@@ -291,6 +298,7 @@ class Running implements RunningGateway {
     this.#output.audit?.action("draining", this.#build.configDigest);
     await drain(this.#context, this.#listeners, this.#settings.drain, this.#worker?.allClosed);
     this.#mesh?.close();
+    this.#identity?.close();
     await this.#context.flush();
     await this.#context.store?.close();
     await this.#output.flush();

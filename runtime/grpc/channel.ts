@@ -2,6 +2,7 @@ import {
   create,
   type DescMessage,
   type DescMethodBiDiStreaming,
+  type DescMethodServerStreaming,
   type DescMethodUnary,
   fromBinary,
   type MessageInitShape,
@@ -47,11 +48,14 @@ export function encodedMethod<Response extends DescMessage>(
   return { path: pathOf(method), decode: (bytes) => fromBinary(method.output, bytes) };
 }
 
-function pathOf({ parent, name }: DescMethodUnary | DescMethodBiDiStreaming): string {
+function pathOf({
+  parent,
+  name,
+}: DescMethodUnary | DescMethodBiDiStreaming | DescMethodServerStreaming): string {
   return `/${parent.typeName}/${name}`;
 }
 
-/** A bidirectional call. */
+/** A call with several messages. */
 export interface MessageStream<Message extends DescMessage> {
   /** Returns false if the caller must wait for `onDrain`. */
   send(message: MessageInitShape<Message>): boolean;
@@ -126,10 +130,15 @@ class GrpcChannel {
     }
   }
 
-  /** Starts a bidirectional call. Rejects with GrpcError if there is no connection in time. */
+  /**
+   * Starts a call with any number of messages in both directions, or one request and any number of responses. Rejects with
+   * GrpcError if there is no connection in time.
+   */
   async stream<Request extends DescMessage, Response extends DescMessage>(
     gateway: Pick<GatewayContext, "connections">,
-    method: DescMethodBiDiStreaming<Request, Response>,
+    method:
+      | DescMethodBiDiStreaming<Request, Response>
+      | DescMethodServerStreaming<Request, Response>,
     handler: MessageHandler<Response>,
     options: CallOptions,
   ): Promise<MessageStream<Request>> {

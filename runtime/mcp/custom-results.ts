@@ -5,8 +5,7 @@ import {
   noteHookFailure,
   noteHookRefusal,
 } from "../policies/custom/custom-policy.ts";
-import { MadeRefusal } from "../policies/custom/made-refusal.ts";
-import { type KnownIdentities, RequestView } from "../policies/custom/request-view.ts";
+import { type KnownIdentities, MadeRefusal, RequestView } from "../policies/custom/request-view.ts";
 import { withinDeadline } from "../policies/custom.ts";
 import type { PolicyJson, PolicyTool } from "../policy/policy.ts";
 import { interceptResults, refuseResumedResults } from "./guarded-responses.ts";
@@ -45,7 +44,7 @@ export async function applyToResults(
           ? policy.definition.toolResult?.({ tool, result: given }, policy.options, view)
           : policy.definition.toolList?.(toolsOf(given), policy.options, view),
       );
-      if (MadeRefusal.isMade(made)) {
+      if (made instanceof MadeRefusal) {
         noteHookRefusal(exchange, policy, hook);
         return rpcError(id, rpcCode.invalidParams, made.message);
       }

@@ -3,16 +3,17 @@ import { existsSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { openGrpcChannel } from "../grpc/channel.ts";
 import { IstioCertificateService } from "../grpc/gen/istio/security/v1alpha1/ca_pb.ts";
+import type { EnrollmentLog } from "../process/enrollment.ts";
 import { MINUTE, SECOND } from "../process/units.ts";
 import { pemCertificates } from "../tls/ca-certificates.ts";
+import type { Validity } from "../tls/validity.ts";
 import {
-  type Validity,
   type WorkloadCertificate,
   type WorkloadContext,
   workloadContext,
 } from "../tls/workload-tls.ts";
 import { meshOf, ownSpiffeId } from "./mesh.ts";
-import type { Mesh, MeshLog } from "./mesh-membership.ts";
+import type { Mesh } from "./open-mesh.ts";
 
 /** An authority that speaks Istio's certificate protocol (`istio.v1.auth.IstioCertificateService`). */
 export interface IstioAuthoritySettings {
@@ -187,7 +188,7 @@ const MAX_WAIT = 60 * MINUTE;
 /** A certificate that is renewed about halfway through its lifetime. The previous one stays in use as long as it is valid. */
 class RenewedCertificate implements WorkloadCertificate {
   readonly #issue: () => Promise<IssuedCertificate>;
-  readonly #log: MeshLog;
+  readonly #log: EnrollmentLog;
   #issued: IssuedCertificate | undefined;
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
@@ -196,7 +197,7 @@ class RenewedCertificate implements WorkloadCertificate {
   #isClosed = false;
 
   /** `issue` resolves with a new certificate, or rejects with an Error that says why it failed. */
-  constructor(issue: () => Promise<IssuedCertificate>, log: MeshLog) {
+  constructor(issue: () => Promise<IssuedCertificate>, log: EnrollmentLog) {
     this.#issue = issue;
     this.#log = log;
     void this.#renew();

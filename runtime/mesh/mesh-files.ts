@@ -1,11 +1,13 @@
 import { X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
+import type { EnrollmentLog } from "../process/enrollment.ts";
 import { SECOND } from "../process/units.ts";
 import { UpstreamTls } from "../tls/upstream-tls.ts";
-import type { Validity, WorkloadCertificate, WorkloadContext } from "../tls/workload-tls.ts";
+import type { Validity } from "../tls/validity.ts";
+import type { WorkloadCertificate, WorkloadContext } from "../tls/workload-tls.ts";
 import { meshOf } from "./mesh.ts";
-import type { Mesh, MeshLog } from "./mesh-membership.ts";
+import type { Mesh } from "./open-mesh.ts";
 
 /** A mesh whose certificates are written and renewed in a folder of the pod. */
 export interface MeshFilesSettings {
@@ -30,13 +32,13 @@ const NAMES = [
 /** A certificate in files. It waits until they exist; a change takes effect with the next connection. */
 class FileCertificate implements WorkloadCertificate {
   readonly #folder: string;
-  readonly #log: MeshLog;
+  readonly #log: EnrollmentLog;
   #tls: UpstreamTls | undefined;
   #certFile = "";
   #timer: NodeJS.Timeout | undefined;
   #logged = "";
 
-  constructor(folder: string, log: MeshLog) {
+  constructor(folder: string, log: EnrollmentLog) {
     this.#folder = folder;
     this.#log = log;
     this.#look();

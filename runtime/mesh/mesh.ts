@@ -1,15 +1,17 @@
 import { createHash } from "node:crypto";
 import type { Metrics } from "../metrics/metrics.ts";
 import { meshCertificateExpiry, meshCertificateStart } from "../metrics/table/mesh.ts";
+import { offerMesh } from "../net/joined-mesh.ts";
+import { Enrollment, type EnrollmentLog } from "../process/enrollment.ts";
 import { startupError } from "../process/startup-error.ts";
 import { SECOND } from "../process/units.ts";
 import { meshTls, spiffeId, type WorkloadCertificate } from "../tls/workload-tls.ts";
-import { type Mesh, type MeshLog, MeshMembership } from "./mesh-membership.ts";
+import type { Mesh } from "./open-mesh.ts";
 
 /** The source of a certificate, identified by `settings`. `open` throws StartupError if there can never be a certificate. */
 export interface CertificateSource {
   readonly settings: object;
-  readonly open: (log: MeshLog) => WorkloadCertificate;
+  readonly open: (log: EnrollmentLog) => WorkloadCertificate;
 }
 
 /** Creates a mesh with identities of a trust domain (`cluster.local`). */
@@ -18,7 +20,8 @@ export function meshOf(trustDomain: string, { settings, open }: CertificateSourc
   const key = createHash("sha256").update(text).digest("hex");
   return {
     key,
-    membership: (log, metrics) => new MeshMembership(log, metrics),
+    enrollment: (log, metrics) =>
+      new Enrollment(log, metrics, (open) => offerMesh(() => open()?.tls)),
     open: (log, metrics) => {
       const certificate = open(log);
       const forget = reportValidity(trustDomain, certificate, metrics);

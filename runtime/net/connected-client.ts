@@ -1,4 +1,5 @@
 import type { ClientCertificate, WorkloadIdentity } from "../cel/variables.ts";
+import { type AlternativeName, alternativeNames } from "./alternative-names.ts";
 
 /** A client after it has connected; where the gateway terminates TLS, after its handshake. */
 export interface ConnectedClient {
@@ -66,6 +67,7 @@ export function clientCertificate(connection: PeerConnection): ClientCertificate
     issuer: distinguishedName(shown.issuer),
     subjectCn: commonName(shown.subject),
     subjectAltNames: names.map(({ value }) => value),
+    spiffeId: names.find(isSpiffeId)?.value,
     identity: names.map(identityOf).find((identity) => identity !== undefined),
   };
 }
@@ -88,20 +90,9 @@ function unescaped(_whole: string, escaped: string): string {
   return escaped.length === 1 ? escaped : String.fromCharCode(Number.parseInt(escaped, 16));
 }
 
-interface AlternativeName {
-  readonly type: string;
-  readonly value: string;
+function isSpiffeId({ type, value }: AlternativeName): boolean {
+  return type === "URI" && value.startsWith("spiffe://");
 }
-
-/** Parses `DNS:a, URI:b`. Node quotes a value as JSON if it could be taken for more than one. */
-function alternativeNames(text: string): readonly AlternativeName[] {
-  return Array.from(text.matchAll(ALTERNATIVE_NAME), ([, type = "", value = ""]) => ({
-    type,
-    value: value.startsWith('"') ? JSON.parse(value) : value,
-  }));
-}
-
-const ALTERNATIVE_NAME = /(?:^|, )([A-Za-z0-9 ]+):("(?:[^"\\]|\\.)*"|[^,]*)/g;
 
 /** Parses the SPIFFE ID `spiffe://TRUST_DOMAIN/ns/NAMESPACE/sa/SERVICE_ACCOUNT`. */
 function identityOf({ type, value }: AlternativeName): WorkloadIdentity | undefined {

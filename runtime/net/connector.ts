@@ -7,6 +7,7 @@ import {
   upstreamConnections,
   upstreamConnectionsActive,
 } from "../metrics/table/upstreams.ts";
+import { NoIdentity } from "../process/no-identity.ts";
 import { processMetrics } from "../process/offered-values.ts";
 import { SECOND } from "../process/units.ts";
 import { UnusableFile } from "../process/unusable-file.ts";
@@ -67,9 +68,11 @@ function connectCounts(upstream: string): ConnectCounts | undefined {
   return processMetrics()?.part(ConnectMetrics).to(upstream);
 }
 
-/** TLS to one destination; an `UpstreamTls` is one. */
+/** TLS to one destination. */
 export interface DestinationTls {
-  /** Options for a connection to `host`. Throws UnusableFile if a mounted file cannot be used. */
+  /** Whether handshakes resume earlier sessions, which does not verify the certificate again; absent if they do. */
+  readonly resumes?: boolean;
+  /** Options for a connection to `host`. Throws UnusableFile or NoIdentity if its certificate cannot be used. */
   optionsFor(host: string): ConnectionOptions;
 }
 
@@ -156,7 +159,7 @@ export function connector(settings: ConnectorSettings): Connect {
     }
     const { options, alpn = [] } = secured ?? {};
     // A resumed handshake does not show the certificate, and so not the identity of a mesh pod.
-    const isResumed = tls !== undefined;
+    const isResumed = tls !== undefined && tls.resumes !== false;
     if (options?.secureContext !== sessionContext) session = undefined;
     sessionContext = options?.secureContext;
     const place = addressOf(settings, pod);
@@ -225,12 +228,12 @@ interface Secured {
   readonly alpn: readonly string[];
 }
 
-/** Returns an Error if a file of a mounted Secret or ConfigMap is unusable. */
+/** Returns an Error if a file of a mounted Secret or ConfigMap is unusable, or if the gateway has no identity. */
 function ofSettings({ host, alpn }: ConnectorSettings, tls: DestinationTls): Secured | Error {
   try {
     return { options: tls.optionsFor(host), alpn };
   } catch (error) {
-    if (error instanceof UnusableFile) return error;
+    if (error instanceof UnusableFile || error instanceof NoIdentity) return error;
     throw error;
   }
 }

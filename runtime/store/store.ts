@@ -34,7 +34,6 @@ export type Space =
   | "ended-logins"
   | "user-grants"
   | "grant-renewals"
-  | "used-authorizations"
   | "oauth-clients";
 
 /** A change of a record. */

@@ -1,7 +1,7 @@
 import { AddressRules } from "../backends/dynamic/address-rules.ts";
 import { addressRefusal, checkedLookup } from "../backends/dynamic/checked-address.ts";
 import { isAddress, readDestination } from "../backends/dynamic/destination.ts";
-import type { UpstreamTls } from "../tls/upstream-tls.ts";
+import type { DestinationTls } from "../net/connector.ts";
 import { type Connection, refuseConnection } from "./connection.ts";
 import { pass } from "./proxy.ts";
 import { openTls, type TcpUpstreamSettings, tcpUpstreamTo } from "./upstream.ts";
@@ -17,7 +17,7 @@ export interface TcpDestinationSettings extends Omit<TcpUpstreamSettings, "addre
 export class TcpDestinations {
   readonly settings: TcpDestinationSettings;
   readonly rules: AddressRules;
-  readonly tls: UpstreamTls | undefined;
+  readonly tls: DestinationTls | undefined;
 
   /** Throws StartupError if a file is unusable. */
   constructor(settings: TcpDestinationSettings) {

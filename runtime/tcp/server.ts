@@ -119,9 +119,9 @@ export class TcpServer implements PortServer {
       noDelay: true,
       ...handshakeOptions(settings, current),
     });
-    server.on("secureConnection", (socket) => this.#takeSecure(socket));
     // A connection that ends before its handshake has no owner.
     mode.certificates.watchHandshakes(server, {
+      secured: (socket) => this.#takeSecure(socket),
       metrics: this.#gateway.metrics,
       name: (socket) => this.#proxied.name(socket),
       failed: (handshake) => this.#handlers.failedHandshake(handshake),

@@ -1,7 +1,13 @@
 import type { KeepAliveSettings } from "../net/connection-settings.ts";
-import { type Connect, connector, type Lookup, systemKeepAlive } from "../net/connector.ts";
+import {
+  type Connect,
+  connector,
+  type DestinationTls,
+  type Lookup,
+  systemKeepAlive,
+} from "../net/connector.ts";
 import { startupError } from "../process/startup-error.ts";
-import { UpstreamTls, type UpstreamTlsSettings } from "../tls/upstream-tls.ts";
+import { openUpstreamTls, type UpstreamTlsSettings } from "../tls/upstream-tls.ts";
 
 /** A server that connections are forwarded to. */
 export interface TcpUpstream {
@@ -39,7 +45,7 @@ export function openTcpUpstream(settings: TcpUpstreamSettings): TcpUpstream {
 export function tcpUpstreamTo(
   { host, port }: { readonly host: string; readonly port: number },
   { connectTimeout, keepAlive = systemKeepAlive, alpn = [] }: Omit<TcpUpstreamSettings, "address">,
-  tls: UpstreamTls | undefined,
+  tls: DestinationTls | undefined,
   /** Replaces the system's name resolution, with the name of all its destinations in metrics. */
   found?: { readonly lookup: Lookup; readonly countedAs: string },
 ): TcpUpstream {
@@ -57,10 +63,10 @@ export function tcpUpstreamTo(
 }
 
 /** Reads the files of TLS to a server. Throws StartupError. */
-export function openTls({ tls }: Pick<TcpUpstreamSettings, "tls">): UpstreamTls | undefined {
+export function openTls({ tls }: Pick<TcpUpstreamSettings, "tls">): DestinationTls | undefined {
   if (tls === undefined) return undefined;
   try {
-    return new UpstreamTls(tls);
+    return openUpstreamTls(tls);
   } catch (error) {
     throw startupError(`TLS to a backend: ${error instanceof Error ? error.message : error}`);
   }

@@ -15,7 +15,7 @@ export interface UsablePair {
 export function readCertificatePair(
   cert: Buffer,
   key: Buffer,
-  ca: Buffer[] | undefined,
+  ca: (string | Buffer)[] | undefined,
 ): UsablePair {
   const found = pemCertificates(cert.toString("latin1"));
   if (found.kind === "problem") throw new Error(`the certificate ${found.problem}`);

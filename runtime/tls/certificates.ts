@@ -1,15 +1,23 @@
+import { constants } from "node:crypto";
 import { readFileSync, unwatchFile, watchFile } from "node:fs";
-import type { SecureContext, SecureContextOptions, Server as TlsServer } from "node:tls";
+import type { SecureContext, SecureContextOptions, TLSSocket, Server as TlsServer } from "node:tls";
 import type { Metrics } from "../metrics/metrics.ts";
 import { certificateExpiry } from "../metrics/table/certificates.ts";
 import { type HostTable, hostTable, valueForHost } from "../net/host-table.ts";
+import { NoIdentity } from "../process/no-identity.ts";
 import { mountFolderOf } from "../process/startup-values.ts";
 import { SECOND } from "../process/units.ts";
 import { UnusableFile } from "../process/unusable-file.ts";
 import { readCaCertificates } from "./ca-certificates.ts";
 import { readCertificatePair, type UsablePair } from "./certificate-pair.ts";
 import { type HandshakeHandlers, watchHandshakes } from "./handshakes.ts";
-import type { CertificateSettings, TlsSettings } from "./tls-settings.ts";
+import type { IssuedIdentity, WorkloadIdentity } from "./identity.ts";
+import type {
+  CertificateSettings,
+  FileCertificate,
+  IdentityCertificate,
+  TlsSettings,
+} from "./tls-settings.ts";
 
 /**
  * Milliseconds between two checks of the files, and milliseconds that a change may take to settle (two files are rarely written
@@ -47,6 +55,7 @@ export class Certificates {
   #changed: () => void = () => {};
   #report: (problem: string) => void = () => {};
   #forgetExpiry: (() => void) | undefined;
+  #forgetIdentities: readonly (() => void)[] = [];
   readonly #onFileChange = () => {
     clearTimeout(this.#settling);
     this.#settling = setTimeout(() => this.#reload(), SETTLE_TIME);
@@ -68,21 +77,23 @@ export class Certificates {
     const { minVersion, maxVersion, cipherSuites } = this.#settings;
     const [first] = this.#contexts;
     return {
-      ...(first?.kind === "usable" && first.files),
+      ...(first?.kind === "usable" && first.pair),
       ...(Array.isArray(this.#authorities) && { ca: this.#authorities }),
       minVersion,
       maxVersion,
       ciphers: cipherSuites.join(":"),
       honorCipherOrder: true,
+      // A resumed session would outlive the client's certificate, which is valid for minutes.
+      ...(this.#identities.length > 0 && { secureOptions: constants.SSL_OP_NO_TICKET }),
     };
   }
 
   /**
    * Returns the context for a server name: its own, otherwise the longest matching wildcard (Gateway API: `*` stands for one or
-   * more labels), otherwise `*`, otherwise the first. Returns an Error if its mounted files are unusable: the handshake is
-   * refused.
+   * more labels), otherwise `*`, otherwise the first. Returns an Error if its mounted files are unusable, or if there is no
+   * identity: the handshake is refused.
    */
-  contextFor(serverName: string): SecureContext | UnusableFile | undefined {
+  contextFor(serverName: string): SecureContext | Error | undefined {
     const found = valueForHost(this.#byName, serverName.toLowerCase()) ?? this.#contexts[0];
     return found?.kind === "unusable" ? found.problem : found?.context;
   }
@@ -94,35 +105,64 @@ export class Certificates {
   watch(changed: () => void, report: (problem: string) => void, metrics: Metrics): void {
     this.#forgetExpiry = metrics.read(certificateExpiry, () =>
       this.#contexts.flatMap((each) =>
-        each.kind === "usable" ? [[[each.hostname, each.certFile], each.expiry]] : [],
+        each.kind === "usable" && each.certFile !== undefined
+          ? [[[each.hostname, each.certFile], each.expiry]]
+          : [],
       ),
     );
     this.#changed = changed;
     this.#report = report;
-    this.#reportProblems();
+    const identities = this.#identities;
+    this.#forgetIdentities = identities.map((each) => each.onChange(() => this.#reload()));
+    // It may have changed since the files were read.
+    if (identities.length > 0) this.#reload();
+    else this.#reportProblems();
     for (const path of this.#paths()) {
       watchFile(path, { interval: WATCH_INTERVAL, persistent: false }, this.#onFileChange);
     }
   }
 
   /**
-   * Counts handshakes of a server with these certificates, or with later ones. It is a method so that bundles without TLS do
-   * not contain it.
+   * Counts handshakes of a server with these certificates, or with later ones, and takes the connections of clients with an
+   * acceptable certificate. It is a method so that bundles without TLS do not contain it.
    */
   watchHandshakes(server: TlsServer, handlers: HandshakeHandlers): void {
-    watchHandshakes(server, handlers);
+    watchHandshakes(server, handlers, (socket) => this.#problemOf(socket));
+  }
+
+  /** Returns why a client's certificate is refused although it is verified; `undefined` if it is accepted. */
+  #problemOf(socket: TLSSocket): string | undefined {
+    const { authorities } = this.#settings.clients ?? {};
+    if (authorities === undefined || !("current" in authorities)) return undefined;
+    const shown = socket.getPeerX509Certificate();
+    return authorities.problemOf({
+      names: shown?.subjectAltName ?? "",
+      isAuthority: shown?.ca === true,
+    });
   }
 
   close(): void {
     this.#forgetExpiry?.();
+    for (const forget of this.#forgetIdentities) forget();
     clearTimeout(this.#settling);
     for (const path of this.#paths()) unwatchFile(path, this.#onFileChange);
   }
 
   #paths(): Set<string> {
     const { certificates, clients } = this.#settings;
-    const own = certificates.flatMap((one) => [one.certFile, one.keyFile]);
-    return new Set([...own, ...(clients?.authorities ?? [])]);
+    const own = certificates.flatMap((one) =>
+      "identity" in one ? [] : [one.certFile, one.keyFile],
+    );
+    const { authorities = [] } = clients ?? {};
+    return new Set("current" in authorities ? own : [...own, ...authorities]);
+  }
+
+  /** The identity if a certificate or the clients need it; otherwise none. */
+  get #identities(): readonly WorkloadIdentity[] {
+    const { certificates, clients } = this.#settings;
+    const own = certificates.flatMap((one) => ("identity" in one ? [one.identity] : []));
+    const { authorities = [] } = clients ?? {};
+    return [...new Set("current" in authorities ? [...own, authorities] : own)];
   }
 
   #load(): readonly [Authorities, readonly NamedContext[]] {
@@ -152,25 +192,30 @@ export class Certificates {
 }
 
 /** Authorities of client certificates, PEM; `undefined` if clients need none. An Error if no handshake can be verified. */
-type Authorities = Buffer[] | UnusableFile | undefined;
+type Authorities = (string | Buffer)[] | UnusableFile | NoIdentity | undefined;
 
 /** A certificate chain and its key, PEM. */
-interface CertificateFiles {
-  readonly cert: Buffer;
-  readonly key: Buffer;
+interface CertificatePair {
+  readonly cert: string | Buffer;
+  readonly key: string | Buffer;
 }
 
-/** Certificate of a hostname (lower case), or why its mounted files are unusable. */
+/** Certificate of a hostname (lower case), or why its mounted files or the identity are unusable. */
 type NamedContext =
   | UsableContext
-  | { readonly kind: "unusable"; readonly hostname: string; readonly problem: UnusableFile };
+  | {
+      readonly kind: "unusable";
+      readonly hostname: string;
+      readonly problem: UnusableFile | NoIdentity;
+    };
 
 interface UsableContext {
   readonly kind: "usable";
   readonly hostname: string;
   readonly context: SecureContext;
-  readonly files: CertificateFiles;
-  readonly certFile: string;
+  readonly pair: CertificatePair;
+  /** `undefined` for the identity. */
+  readonly certFile?: string;
   /** Seconds since the epoch. */
   readonly expiry: number;
 }
@@ -180,36 +225,64 @@ function byName(contexts: readonly NamedContext[]): HostTable<NamedContext> {
 }
 
 function authorities({ clients }: TlsSettings): Authorities {
-  const paths = clients?.authorities;
+  const source = clients?.authorities;
+  if (source !== undefined && "current" in source) {
+    const issued = issuedNow(source);
+    return issued instanceof NoIdentity ? issued : [...issued.authorities];
+  }
   try {
-    return paths?.map((path) => {
+    return source?.map((path) => {
       // Throws the message for a missing file.
       read(path);
       return readCaCertificates(path);
     });
   } catch (error) {
-    return unlessMounted(paths ?? [], error);
+    return unlessMounted(source ?? [], error);
   }
 }
 
 function load(settings: CertificateSettings, ca: Authorities): NamedContext {
-  const { certFile, keyFile } = settings;
   const hostname = settings.hostname.toLowerCase();
-  if (ca instanceof UnusableFile) return { kind: "unusable", hostname, problem: ca };
+  if (ca instanceof Error) return { kind: "unusable", hostname, problem: ca };
+  return "identity" in settings ? ofIdentity(settings, hostname) : ofFiles(settings, hostname, ca);
+}
+
+function ofIdentity({ identity }: IdentityCertificate, hostname: string): NamedContext {
+  const issued = issuedNow(identity);
+  if (issued instanceof NoIdentity) return { kind: "unusable", hostname, problem: issued };
+  const { context, cert, key, expiry } = issued;
+  return { kind: "usable", hostname, context, pair: { cert, key }, expiry: expiry / SECOND };
+}
+
+function issuedNow(identity: WorkloadIdentity): IssuedIdentity | NoIdentity {
   try {
-    const files = { cert: read(certFile), key: read(keyFile) };
-    const { certificate, context } = usablePair(files, settings, ca);
+    return identity.current();
+  } catch (error) {
+    if (error instanceof NoIdentity) return error;
+    throw error;
+  }
+}
+
+function ofFiles(
+  settings: FileCertificate,
+  hostname: string,
+  ca: (string | Buffer)[] | undefined,
+): NamedContext {
+  const { certFile, keyFile } = settings;
+  try {
+    const pair = { cert: read(certFile), key: read(keyFile) };
+    const { certificate, context } = usablePair(pair, settings, ca);
     const expiry = certificate.validToDate.getTime() / SECOND;
-    return { kind: "usable", hostname, files, context, certFile, expiry };
+    return { kind: "usable", hostname, pair, context, certFile, expiry };
   } catch (error) {
     return { kind: "unusable", hostname, problem: unlessMounted([certFile, keyFile], error) };
   }
 }
 
 function usablePair(
-  { cert, key }: CertificateFiles,
-  { certFile, keyFile }: CertificateSettings,
-  ca: Buffer[] | undefined,
+  { cert, key }: Readonly<Record<"cert" | "key", Buffer>>,
+  { certFile, keyFile }: FileCertificate,
+  ca: (string | Buffer)[] | undefined,
 ): UsablePair {
   try {
     return readCertificatePair(cert, key, ca);

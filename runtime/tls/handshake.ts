@@ -29,6 +29,12 @@ export function isSameHandshake(
   return (
     before.handshakeTimeout === after.handshakeTimeout &&
     before.alpn.join() === after.alpn.join() &&
-    before.clients?.mode === after.clients?.mode
+    before.clients?.mode === after.clients?.mode &&
+    isOfIdentity(before) === isOfIdentity(after)
   );
+}
+
+/** Whether clients are workloads of the gateway's trust domain. */
+export function isOfIdentity({ clients }: TlsSettings): boolean {
+  return clients !== undefined && "current" in clients.authorities;
 }

@@ -2,6 +2,7 @@ import { Socket } from "node:net";
 import type { TLSSocket, Server as TlsServer } from "node:tls";
 import type { Metrics } from "../metrics/metrics.ts";
 import { tlsHandshakes } from "../metrics/table/certificates.ts";
+import { ignoreError } from "../net/socket-reads.ts";
 
 /** Why a handshake failed: a label with few values. */
 type HandshakeFailure =
@@ -18,7 +19,7 @@ type HandshakeFailure =
 
 /** A connection that ended before its handshake did. */
 export interface FailedHandshake {
-  /** Code of Node or OpenSSL, such as `CERT_HAS_EXPIRED`. */
+  /** Code of Node or OpenSSL, such as `CERT_HAS_EXPIRED`, or what is wrong with a verified certificate. */
   readonly code: string;
   /** Why the client's certificate was refused; `undefined` if something else failed. */
   readonly denial: string | undefined;
@@ -34,12 +35,18 @@ export interface HandshakeHandlers {
   /** Sets the client's address of a connection. */
   readonly name: (socket: Socket) => void;
   readonly failed: (handshake: FailedHandshake) => void;
+  /** Takes a connection after its handshake. */
+  readonly secured: (socket: TLSSocket) => void;
 }
 
-/** Counts the handshakes of a server, and closes the connections of failed ones. */
+/**
+ * Counts the handshakes of a server, and closes the connections of failed ones. `problemOf` says why a verified client
+ * certificate is refused.
+ */
 export function watchHandshakes(
   server: TlsServer,
-  { metrics, name, failed }: HandshakeHandlers,
+  { metrics, name, failed, secured }: HandshakeHandlers,
+  problemOf: (socket: TLSSocket) => string | undefined,
 ): void {
   let port = "";
   const counter = (result: HandshakeFailure | "ok") => metrics.counter(tlsHandshakes, port, result);
@@ -56,17 +63,26 @@ export function watchHandshakes(
     name(socket);
     void socket.remoteAddress;
   });
-  server.on("secureConnection", () => {
-    counter("ok").value += 1;
-  });
-  server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
-    const code = refusedBecause(socket) ?? error.code ?? error.name;
-    const why = failureOf(code, socket);
+  const refuse = (socket: TLSSocket, code: string, why: HandshakeFailure) => {
     counter(why).value += 1;
     const { remoteAddress, remotePort } = connectionOf(socket);
     const serverName = serverNameOf(socket);
     socket.destroy();
     failed({ code, denial: denialOf(why, code), serverName, remoteAddress, remotePort });
+  };
+  server.on("secureConnection", (socket) => {
+    const problem = problemOf(socket);
+    if (problem !== undefined) {
+      socket.on("error", ignoreError);
+      refuse(socket, problem, "client-certificate");
+      return;
+    }
+    counter("ok").value += 1;
+    secured(socket);
+  });
+  server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
+    const code = refusedBecause(socket) ?? error.code ?? error.name;
+    refuse(socket, code, failureOf(code, socket));
   });
 }
 

@@ -41,9 +41,9 @@ export class NamedEnd {
     });
     this.#server = server;
     this.#certificates = certificates;
-    server.on("secureConnection", secured);
     // The server that accepted the connection has already set its client.
-    certificates.watchHandshakes(server, { metrics, name: () => {}, failed: failedHandshake });
+    const name = () => {};
+    certificates.watchHandshakes(server, { metrics, name, failed: failedHandshake, secured });
     const use = () => server.setSecureContext(certificates.defaults);
     use();
     certificates.watch(use, warn, metrics);

@@ -1,3 +1,5 @@
+import type { WorkloadIdentity } from "./identity.ts";
+
 /** TLS of one bind. Certificates are chosen by SNI, one per listener; the rest is common. */
 export interface TlsSettings {
   readonly certificates: readonly CertificateSettings[];
@@ -15,8 +17,8 @@ export interface TlsSettings {
 
 /** Settings of client certificates. */
 export interface ClientCertificates {
-  /** Paths of the authorities (PEM) that sign them. */
-  readonly authorities: readonly string[];
+  /** Paths of the authorities (PEM) that sign them, or the gateway's identity: they are of workloads in its trust domain. */
+  readonly authorities: readonly string[] | WorkloadIdentity;
   /** `required`: connections without a valid certificate are refused. `optional`: they are accepted as anonymous. */
   readonly mode: "required" | "optional";
 }
@@ -27,12 +29,22 @@ export type TlsVersion = "TLSv1.2" | "TLSv1.3";
 /** ALPN name of a version of HTTP. */
 export type AlpnProtocol = "h2" | "http/1.1";
 
+/** The certificate of a listener. */
+export type CertificateSettings = FileCertificate | IdentityCertificate;
+
 /** A certificate and its key: PEM files, read at startup and again when they change. */
-export interface CertificateSettings {
+export interface FileCertificate {
   /** The listener's hostname (`api.example.com`, `*.example.com`), or `*`. */
   readonly hostname: string;
   /** Path of the certificate chain. */
   readonly certFile: string;
   /** Path of the private key. */
   readonly keyFile: string;
+}
+
+/** The gateway's own identity as a certificate. */
+export interface IdentityCertificate {
+  /** The listener's hostname. */
+  readonly hostname: string;
+  readonly identity: WorkloadIdentity;
 }

@@ -7,11 +7,14 @@ import {
   type PeerCertificate,
   type SecureContext,
 } from "node:tls";
+import { uriNames } from "../net/alternative-names.ts";
+import type { DestinationTls } from "../net/connector.ts";
 import { fileVersion } from "../process/file-version.ts";
 import { warn } from "../process/operator-warnings.ts";
 import { mountFolderOf } from "../process/startup-values.ts";
 import { UnusableFile } from "../process/unusable-file.ts";
 import { readCaCertificates } from "./ca-certificates.ts";
+import type { WorkloadIdentity } from "./identity.ts";
 
 /** TLS with an upstream (`backendTLS`). Files are PEM, read at startup and again when they change. */
 export interface UpstreamTlsSettings {
@@ -26,7 +29,26 @@ export interface UpstreamTlsSettings {
   readonly subjectAltNames?: readonly string[];
   /** `chain`: a trusted certificate with any name. `none`: any certificate. */
   readonly verification: "full" | "chain" | "none";
+  /** The identity that the gateway shows, and whose trust domain the upstream belongs to; absent with certificates in files. */
+  readonly identity?: WorkloadIdentity;
 }
+
+/** Opens TLS to an upstream. Reads every file, and throws an Error that says which is unusable, unless all files are mounted. */
+export function openUpstreamTls(settings: UpstreamTlsSettings): DestinationTls {
+  return settings.identity?.tlsTo(settings) ?? new UpstreamTls(settings);
+}
+
+/** Whether a certificate has one of these names: `URI:...` for a URI, otherwise the name of a host. */
+export function hasOneOf(names: readonly string[], certificate: PeerCertificate): boolean {
+  const uris = uriNames(certificate.subjectaltname ?? "");
+  return names.some((name) =>
+    name.startsWith(URI)
+      ? uris.includes(name.slice(URI.length))
+      : checkServerIdentity(name, certificate) === undefined,
+  );
+}
+
+const URI = "URI:";
 
 /** Milliseconds between two checks of the files; they are checked before a connection is opened. */
 const LOOK_INTERVAL = 1000;
@@ -84,13 +106,9 @@ export class UpstreamTls {
     const { verification, subjectAltNames } = this.#settings;
     if (verification !== "full") return undefined;
     if (subjectAltNames === undefined) return checkServerIdentity(serverName, certificate);
-    const found = certificate.subjectaltname?.split(", ") ?? [];
-    const isNamed = subjectAltNames.some((name) =>
-      name.startsWith("URI:")
-        ? found.includes(name)
-        : checkServerIdentity(name, certificate) === undefined,
-    );
-    return isNamed ? undefined : new Error("the certificate has none of the required names");
+    return hasOneOf(subjectAltNames, certificate)
+      ? undefined
+      : new Error("the certificate has none of the required names");
   }
 
   /**

@@ -1,15 +1,11 @@
 import { createSecureContext, type PeerCertificate, type SecureContext } from "node:tls";
+import { uriNames } from "../net/alternative-names.ts";
 import type { MeshTls } from "../net/joined-mesh.ts";
 import { serverNameOf } from "./upstream-tls.ts";
+import type { Validity } from "./validity.ts";
 
 /** A certificate with its key, and the authorities of its mesh. */
 export type WorkloadContext = SecureContext;
-
-/** Validity of a certificate, in milliseconds since the epoch. */
-export interface Validity {
-  readonly start: number;
-  readonly expiry: number;
-}
 
 /** Certificate that the gateway shows to pods of its mesh. */
 export interface WorkloadCertificate {
@@ -58,6 +54,6 @@ export function spiffeId(trustDomain: string, account: string): string {
 
 /** Whether a certificate has this SPIFFE ID. X.509-SVID 2: a workload has exactly one name that is a URI. */
 function isNamed({ subjectaltname = "" }: PeerCertificate, expected: string): boolean {
-  const uris = subjectaltname.split(", ").filter((name) => name.startsWith("URI:"));
-  return uris.join() === `URI:${expected}`;
+  const [uri, second] = uriNames(subjectaltname);
+  return uri === expected && second === undefined;
 }

@@ -11,23 +11,13 @@ import { forwardCode, forwardSettings, passthrough, tcpSettings } from "./parts/
 import { plainForward } from "./parts/forward.ts";
 import { healthSettings, unhealthyFunction } from "./parts/health.ts";
 import { refusedShare } from "./parts/refused-share.ts";
-import { forwardedUsers, readsUser } from "./parts/user-connection.ts";
 
 const WEIGHTED = "gwc/runtime/backends/weighted";
 const WATCHED = "gwc/runtime/backends/watched";
 const LASTING = "gwc/runtime/backends/lasting-choice";
 
 /** Plain HTTP upstreams: forwards the request to one of them by weight; without any weight, it is refused. */
-export const hostTemplate: BackendTemplate<"host"> = {
-  code: hostCode,
-  connection: connectionCode,
-  reads: ({ connection }) => readsUser([connection]),
-};
-
-/** Returns the settings of a server's connections that are not those of its address. */
-function ownSettings(node: BackendNode<"host">, { messagesOf }: BackendScope) {
-  return { ...forwardedUsers(node.connection), ...messagesOf(node) };
-}
+export const hostTemplate: BackendTemplate<"host"> = { code: hostCode, connection: connectionCode };
 
 function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): BackendCode {
   const nodes = all.filter(({ weight }) => weight > 0);
@@ -47,7 +37,7 @@ function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): Ba
       declarations: [
         code`
           ${scope.trace(only.origin)}
-          const upstream = ${forwardCode(only.url, only.connection, ownSettings(only, scope))};
+          const upstream = ${forwardCode(only.url, only.connection, scope.messagesOf(only))};
         `,
       ],
       step: [...token, code`return ${pass(code`upstream`)};`],
@@ -64,7 +54,7 @@ function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): Ba
         {
           ${scope.trace(origin)}
           weight: ${literal(weight)},
-          ${[code`upstream: ${forwardCode(url, connection, ownSettings(node, scope))},`, ...(watch === undefined ? [] : [watch])]}
+          ${[code`upstream: ${forwardCode(url, connection, scope.messagesOf(node))},`, ...(watch === undefined ? [] : [watch])]}
         },
       `;
   });
@@ -105,7 +95,7 @@ function lastingCode(
   const tests = unhealthyTests(nodes, scope);
   const backends = nodes.map((node) => {
     const { url, connection, weight, health, origin } = node;
-    const server = { ...forwardSettings(url, connection), ...ownSettings(node, scope) };
+    const server = { ...forwardSettings(url, connection), ...scope.messagesOf(node) };
     return code`
       {
         ${scope.trace(origin)}

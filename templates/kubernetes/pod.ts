@@ -1,4 +1,4 @@
-import type { DeploymentNode } from "../../compiler/ir/deployment.ts";
+import type { DeploymentNode, PodSocket } from "../../compiler/ir/deployment.ts";
 import type { Program } from "../../compiler/ir/program.ts";
 import type { Json } from "../../compiler/model/json.ts";
 import { backendTemplateOf } from "../backends/index.ts";
@@ -52,6 +52,7 @@ export function podTemplate(
       { name: "tmp", emptyDir: {} },
       ...(agent === undefined ? [] : agentVolumes(deployment, agent)),
       ...meshPod(program.mesh).volumes,
+      ...(deployment.socket === undefined ? [] : [socketVolume(deployment.socket)]),
       ...(persistedState(program) !== undefined ? [{ name: "state", emptyDir: {} }] : []),
       ...(isPacked
         ? [
@@ -161,12 +162,24 @@ function gatewayContainer(
         ? mountsOf(deployment).map(({ mount }) => mount)
         : agentMounts(agent)),
       ...mesh.mounts,
+      ...(deployment.socket === undefined
+        ? []
+        : [{ name: SOCKET, mountPath: deployment.socket.mountPath, readOnly: true }]),
     ],
   };
 }
 
 /** Default CPU request. A HorizontalPodAutoscaler measures CPU relative to the request, and nothing without one. */
 const DEFAULT_RESOURCES = { requests: { cpu: "100m", memory: "128Mi" } };
+
+/** Name of the volume with the socket of the SPIFFE Workload API. */
+const SOCKET = "spiffe-workload-api";
+
+function socketVolume({ source }: PodSocket): Json {
+  return source.kind === "csi"
+    ? { name: SOCKET, csi: { driver: source.driver, readOnly: true } }
+    : { name: SOCKET, hostPath: { path: source.path, type: "Directory" } };
+}
 
 /** A mounted object: its volume, and its mount in the container. */
 interface Mount {

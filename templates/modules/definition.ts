@@ -3,6 +3,7 @@ import type { BackendKind, BackendNode } from "../../compiler/ir/backends.ts";
 import type { MeshNode } from "../../compiler/ir/mesh.ts";
 import type { BindNode, ListenerNode, Program } from "../../compiler/ir/program.ts";
 import type { TcpBindNode } from "../../compiler/ir/tcp.ts";
+import type { WorkloadApiNode } from "../../compiler/ir/workload-api.ts";
 import type { WorkerThreads } from "../../runtime/gateway/definition.ts";
 import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
 import { defaultConnections } from "../../runtime/net/default-connections.ts";
@@ -31,7 +32,8 @@ import { TRACING_PATH } from "./tracing.ts";
 
 /** Writes the gateway that `main.ts` exports: its ports and its settings. */
 export function gatewayValue(program: Program, names: MainNames, trace: Trace): Printable {
-  const { name: gatewayName, binds, tcp, connections, process, logLevels, mesh } = program;
+  const { name: gatewayName, binds, tcp, connections, process, logLevels } = program;
+  const { mesh, workloadApi } = program;
   return {
     name: gatewayName,
     ports: [
@@ -48,6 +50,7 @@ export function gatewayValue(program: Program, names: MainNames, trace: Trace): 
     captureBodies: captureCode(program),
     tracing: program.tracing && imported(TRACING_PATH, "tracing"),
     mesh: mesh && meshCode(mesh),
+    identity: workloadApi && workloadApiCode(workloadApi),
     logLevels: logLevels && { ...logLevels },
     addresses: { ...process.addresses },
     drain: { min: milliseconds(process.drain.min), max: milliseconds(process.drain.max) },
@@ -115,6 +118,10 @@ function meshCode({ trustDomain, certificates }: MeshNode): Code {
       ? imported("gwc/runtime/mesh/istio-authority", "istioMesh")
       : imported("gwc/runtime/mesh/mesh-files", "meshOfFiles");
   return code`${open}(${settings})`;
+}
+
+function workloadApiCode({ endpoint }: WorkloadApiNode): Code {
+  return code`${imported("gwc/runtime/spiffe/workload-api", "workloadApi")}(${literal(endpoint)})`;
 }
 
 /** Writes the settings of clients' connections that differ from the defaults. */

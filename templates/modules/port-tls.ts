@@ -1,6 +1,6 @@
 import type { BindNode } from "../../compiler/ir/program.ts";
 import type { TcpBindNode, TcpListenerNode, TcpMode } from "../../compiler/ir/tcp.ts";
-import type { CertificateFiles, TlsNode } from "../../compiler/ir/tls.ts";
+import type { CertificateNode, TlsNode } from "../../compiler/ir/tls.ts";
 import { code, literal } from "../code/code.ts";
 import { filePath } from "../code/file-path.ts";
 import type { Code, Printable } from "../code/hole.ts";
@@ -11,7 +11,7 @@ import { defaultListener } from "./bind.ts";
 /** A listener with its certificate, if it has one. */
 interface Certified {
   readonly hostname: string;
-  readonly tls: CertificateFiles | undefined;
+  readonly tls: CertificateNode | undefined;
   /** TLS settings of its own; absent if it uses those of the port. */
   readonly handshake?: TlsNode;
 }
@@ -136,14 +136,19 @@ function settingsValue(
     handshakeTimeout: milliseconds(handshakeTimeout),
     ...shared,
     clients: clients && {
-      authorities: clients.authorities.map(filePath),
+      authorities:
+        clients.authorities === "workloadApi" ? IDENTITY : clients.authorities.map(filePath),
       mode: clients.mode,
     },
   };
 }
 
+/** The gateway's own identity. */
+const IDENTITY = imported("gwc/runtime/tls/workload-identity", "workloadIdentity");
+
 function certificate({ hostname, tls }: Certified): readonly Printable[] {
   if (tls === undefined) return [];
+  if ("kind" in tls) return [{ hostname, identity: IDENTITY }];
   const file = imported(
     "gwc/runtime/process/startup-values",
     tls.isSecret === true ? "secretFile" : "file",

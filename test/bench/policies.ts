@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Case } from "./compare.ts";
-import { EMPTY_POLICY } from "./custom-policies.ts";
 import { makeIdentity } from "./token.ts";
 
 /** A GET with further headers, ready for the wire. */
@@ -55,12 +54,6 @@ export async function policyCases(
   ): Case => ({
     ...one(name, {}),
     file: { frontendPolicies: { tracing: { ...collector, randomSampling } } },
-  });
-  const empty = join(folder, "policies");
-  mkdirSync(empty, { recursive: true });
-  const hooks = ["a", "b", "c"].map((name) => {
-    writeFileSync(join(empty, `${name}.ts`), EMPTY_POLICY);
-    return { use: `./policies/${name}.ts` };
   });
   const asked = (...headers: readonly string[]) => get("/items/1?q=x", headers);
   return [
@@ -115,8 +108,6 @@ export async function policyCases(
         processingOptions: { requestBodyMode: "none", responseBodyMode: "none" },
       },
     }),
-    { ...one("custom (empty)", { custom: hooks.slice(0, 1) }), folder },
-    { ...one("custom (three empty)", { custom: hooks }), folder },
     alone("directResponse", { directResponse: { status: 200, body: "x".repeat(128) } }),
     alone("requestRedirect", { requestRedirect: { scheme: "https" } }),
   ];

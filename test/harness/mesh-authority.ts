@@ -1,5 +1,4 @@
-import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
@@ -18,8 +17,7 @@ import {
 } from "../../runtime/grpc/gen/istio/security/v1alpha1/ca_pb.ts";
 import { atEnd } from "./at-end.ts";
 import { makeCertificate } from "./certificate.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
-import { program } from "./tool.ts";
+import { OpensslAuthority } from "./openssl-authority.ts";
 
 /** A request that the authority received. */
 export interface CertificateCall {
@@ -48,29 +46,27 @@ export interface AuthorityBehaviour {
  * openssl.
  */
 export class MeshAuthority {
-  readonly folder = temporaryFolder();
+  readonly #authority = new OpensslAuthority();
   readonly calls: CertificateCall[] = [];
   behaviour: AuthorityBehaviour;
   #server: Server | undefined;
   #port = 0;
-  #files = 0;
 
   constructor(behaviour: AuthorityBehaviour) {
     this.behaviour = behaviour;
-    makeCertificate(this.folder, "root");
     makeCertificate(this.folder, "server", { signer: "root", names: "IP:127.0.0.1" });
-    const settings =
-      "database=index.txt\nnew_certs_dir=.\ndefault_md=sha256\npolicy=p\nrand_serial=yes\nunique_subject=no\n";
-    this.#write("ca.cnf", `[ca]\ndefault_ca=d\n[d]\n${settings}[p]\norganizationName=optional\n`);
-    this.#write("index.txt", "");
   }
 
   get port(): number {
     return this.#port;
   }
 
+  get folder(): string {
+    return this.#authority.folder;
+  }
+
   get root(): string {
-    return path.join(this.folder, "root.pem");
+    return this.#authority.root;
   }
 
   /** Listens, at the same port again after a stop. */
@@ -149,30 +145,7 @@ export class MeshAuthority {
   /** The certificate of a request, and the authority's own. openssl checks that the request is signed by its key. */
   async #sign(csr: string): Promise<readonly string[]> {
     const { spiffeId, seconds = 86_400 } = this.behaviour;
-    this.#files += 1;
-    const name = `issued-${this.#files}`;
-    const [request, extensions, out] = [`${name}.csr`, `${name}.ext`, `${name}.pem`];
-    this.#write(request, csr);
-    this.#write(extensions, `subjectAltName=critical,URI:${spiffeId}\n`);
-    await promisify(execFile)(
-      program("openssl"),
-      [
-        ...["ca", "-batch", "-notext", "-config", "ca.cnf", "-subj", "/O=mesh"],
-        ...["-cert", "root.pem", "-keyfile", "root.key", "-in", request, "-out", out],
-        ...["-extfile", extensions, "-startdate", utc(-60), "-enddate", utc(seconds)],
-      ],
-      { cwd: this.folder },
-    );
-    return [out, "root.pem"].map((name) => readFileSync(path.join(this.folder, name), "utf8"));
+    const cert = await this.#authority.sign(csr, `URI:${spiffeId}`, seconds);
+    return [cert, this.#authority.rootText];
   }
-
-  #write(name: string, text: string): void {
-    writeFileSync(path.join(this.folder, name), text);
-  }
-}
-
-/** A moment so many seconds from now, as openssl has it. */
-function utc(seconds: number): string {
-  const text = new Date(Date.now() + seconds * 1000).toISOString();
-  return `${text.replace(/[-:T]/g, "").slice(0, 14)}Z`;
 }

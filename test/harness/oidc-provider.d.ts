@@ -25,13 +25,8 @@ declare module "oidc-provider" {
     readonly AccessToken: {
       find(
         token: string,
-      ): Promise<
-        | { readonly accountId: string; readonly isExpired: boolean; readonly grantId?: string }
-        | undefined
-      >;
-      revokeByGrantId(grantId: string): Promise<void>;
+      ): Promise<{ readonly accountId: string; readonly isExpired: boolean } | undefined>;
     };
-    readonly RefreshToken: { revokeByGrantId(grantId: string): Promise<void> };
     readonly Grant: new (of: {
       accountId: string;
       clientId: string;

@@ -1,5 +1,5 @@
 import { cipherSuites } from "../../config/frontend-fields.ts";
-import { HBONE_INSTEAD, SPIFFE_INSTEAD, TUNNELS_INSTEAD } from "../../schema/refused-features.ts";
+import { HBONE_INSTEAD, TUNNELS_INSTEAD } from "../../schema/refused-features.ts";
 import {
   choice,
   type Infer,
@@ -9,7 +9,6 @@ import {
   shortText,
   text,
   unsupported,
-  unsupportedBut,
 } from "../../schema/schema.ts";
 import { tlsVersionSchema } from "./frontend.ts";
 import { listenerPoliciesSchema, policiesElsewhere, routePoliciesSchema } from "./policies.ts";
@@ -127,8 +126,31 @@ export function listenerTlsSchema(description: string) {
       minTLSVersion: tlsVersionSchema("Minimum TLS version. 1.2 by default."),
       maxTLSVersion: tlsVersionSchema("Maximum TLS version. 1.3 by default."),
       keyExchangeGroups: unsupported("a choice of key exchange groups"),
-      spiffe: unsupportedBut("SPIFFE certificates", SPIFFE_INSTEAD),
+      spiffe: object(
+        {},
+        {
+          description:
+            "Serves the gateway's identity of the SPIFFE Workload API (`config.spiffe`). Clients must be workloads of its trust domain.",
+        },
+      ),
     },
-    { required: ["cert", "key"], description },
+    {
+      exactlyOneOf: ["cert", "spiffe"],
+      description,
+      examples: [{ cert: "tls/cert.pem", key: "tls/key.pem" }],
+      checks: [
+        {
+          message: '"cert" and "key" require each other',
+          holds: ({ cert, key }) => (cert === undefined) === (key === undefined),
+          cel: "has(self.cert) == has(self.key)",
+        },
+        {
+          message: '"root" has no effect with "spiffe"',
+          field: "root",
+          holds: ({ root, spiffe }) => root === undefined || spiffe === undefined,
+          cel: "!has(self.root) || !has(self.spiffe)",
+        },
+      ],
+    },
   );
 }

@@ -1,5 +1,5 @@
 import { LOG_FILTER } from "../../config/frontend-fields.ts";
-import { HBONE_INSTEAD, SPIFFE_INSTEAD } from "../../schema/refused-features.ts";
+import { HBONE_INSTEAD } from "../../schema/refused-features.ts";
 import {
   byteCount,
   choice,
@@ -62,6 +62,10 @@ const ignoredSettings = {
     "remove it",
   ),
 };
+
+/** Addresses of the Workload API (SPIFFE Workload Endpoint 4). */
+const WORKLOAD_API =
+  "^(unix:///[^?#\\s]+|tcp://([0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9a-fA-F:.]+\\]):[0-9]{1,5})$";
 
 /** Type of a valid `config`. */
 export type ProcessValue = Infer<typeof processSchema>;
@@ -145,7 +149,23 @@ export const processSchema = object(
     ...ignoredSettings,
     customFunctions: unsupported("config.customFunctions"),
     hbone: unsupportedBut("HBONE tunnels", HBONE_INSTEAD),
-    spiffe: unsupportedBut("SPIFFE certificates", SPIFFE_INSTEAD),
+    spiffe: object(
+      {
+        endpoint: text(
+          "The SPIFFE Workload API of this machine: `unix://` and the path of its socket, or `tcp://` with an IP address and a port.",
+          {
+            pattern: WORKLOAD_API,
+            form: "unix:///PATH, or tcp:// with an IP address and a port",
+            examples: ["unix:///run/spire/agent/public/api.sock"],
+          },
+        ),
+      },
+      {
+        required: ["endpoint"],
+        description:
+          "Source of the gateway's own identity, for `tls: { spiffe: {} }` of listeners and `backendTLS: { spiffe: {} }`.",
+      },
+    ),
     ...Object.fromEntries(
       ["xdsAddress", "xdsAuthToken", "caAddress", "caAuthToken", "localXdsPath"].map((key) => [
         key,

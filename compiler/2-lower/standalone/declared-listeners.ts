@@ -112,7 +112,7 @@ function ownParts(
   origin: Origin,
 ): Pick<ListenerResource, "tls" | "pathHandling" | "origin"> {
   return {
-    tls: tls && readListenerTls(tls),
+    tls: tls && readListenerTls(tls, origin),
     pathHandling: pathHandling && {
       value: pathHandling,
       origin: childOf(origin, "pathHandling"),

@@ -108,7 +108,7 @@ function ownListener(
     address,
     hostname: "*",
     protocol: tls === undefined ? "HTTP" : "HTTPS",
-    tls: tls && readListenerTls(tls),
+    tls: tls && readListenerTls(tls, origin),
     pathHandling: undefined,
     isPartial: isDoorPartial,
     policies: attached.before({ key: name, name, port }),

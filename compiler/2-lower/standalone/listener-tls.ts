@@ -1,18 +1,30 @@
 import type { ListenerTlsValue } from "../../1-parse/standalone/listener.ts";
 import type { ListenerTlsResource } from "../../config/resources.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { readTlsVersion } from "./frontend.ts";
 
-/** Converts a listener's validated `tls` to canonical form. */
-export function readListenerTls(tls: ListenerTlsValue): ListenerTlsResource {
+/** Converts a listener's validated `tls` to canonical form; `origin` is that of the listener. */
+export function readListenerTls(tls: ListenerTlsValue, origin: Origin): ListenerTlsResource {
   return {
-    cert: tls.cert,
-    key: tls.key,
-    clients:
-      tls.root === undefined
-        ? undefined
-        : { authorities: [{ kind: "path", file: tls.root }], mode: "required" },
+    ...readCertificate(tls, origin),
     minVersion: readTlsVersion(tls.minTLSVersion),
     maxVersion: readTlsVersion(tls.maxTLSVersion),
     cipherSuites: tls.cipherSuites,
+  };
+}
+
+function readCertificate(
+  { cert = "", key = "", root, spiffe }: ListenerTlsValue,
+  origin: Origin,
+): Pick<ListenerTlsResource, "certificate" | "clients"> {
+  if (spiffe !== undefined) {
+    const use = { kind: "workloadApi", origin: childOf(origin, "tls", "spiffe") } as const;
+    return { certificate: use, clients: { authorities: "workloadApi", mode: "required" } };
+  }
+  const certificate = { cert, key };
+  if (root === undefined) return { certificate };
+  return {
+    certificate,
+    clients: { authorities: [{ kind: "path", file: root }], mode: "required" },
   };
 }

@@ -41,6 +41,10 @@ export function lowerStandalone(
     logLevels: readLogLevels(file.config?.logging, childOf(origin, "config", "logging")),
     backends,
     listeners,
+    workloadApi: file.config?.spiffe && {
+      endpoint: file.config.spiffe.endpoint,
+      origin: childOf(origin, "config", "spiffe"),
+    },
     store: readStore(file.config?.store, childOf(origin, "config", "store")),
     ...readModelCatalog(file.config?.modelCatalog, childOf(origin, "config", "modelCatalog")),
     origin,

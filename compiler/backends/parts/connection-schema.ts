@@ -1,6 +1,5 @@
 import { DEFAULT_USER_CLAIM } from "../../model/user-connections.ts";
 import { keepAliveSchema } from "../../schema/keep-alive.ts";
-import { SPIFFE_INSTEAD } from "../../schema/refused-features.ts";
 import {
   anyText,
   boolean,
@@ -13,7 +12,6 @@ import {
   shortText,
   text,
   unsupported,
-  unsupportedBut,
 } from "../../schema/schema.ts";
 import { awsAuthSchema, azureAuthSchema, gcpAuthSchema } from "./cloud-schema.ts";
 import { credentialSchema, moreCredentialsSchema, sentPlaceSchema } from "./sent-credentials.ts";
@@ -54,7 +52,7 @@ const MAIN_CREDENTIALS = [
 ];
 
 /** Returns the schema of a connection of users. */
-export function userConnectionSchema() {
+function userConnectionSchema() {
   return object(
     {
       connection: shortText("Name of the connection, one of `servers` of the page."),
@@ -65,13 +63,14 @@ export function userConnectionSchema() {
     },
     {
       required: ["connection", "page"],
-      description: USER_CONNECTION,
+      description:
+        "Sends the token that the caller's user has granted (`userConnections`). Users without a connection are asked to connect.",
     },
   );
 }
 
-const USER_CONNECTION =
-  "Sends the token that the caller's user has granted (`userConnections`). Users without a connection are asked to connect.";
+/** Fields of TLS that an identity replaces. */
+const IN_IDENTITY = ["cert", "key", "root", "insecure", "insecureHost"] as const;
 
 /** Returns the schemas of the connection policies, for any protocol. */
 export function connectionSchemas() {
@@ -107,7 +106,13 @@ export function connectionSchemas() {
             "Identifiers of which the certificate must contain one; the server name by default.",
         }),
         keyExchangeGroups: unsupported("a choice of key exchange groups"),
-        spiffe: unsupportedBut("SPIFFE certificates", SPIFFE_INSTEAD),
+        spiffe: object(
+          {},
+          {
+            description:
+              "Shows the gateway's identity of the SPIFFE Workload API (`config.spiffe`), and accepts workloads of its trust domain; with `subjectAltNames`, only these.",
+          },
+        ),
       },
       {
         description:
@@ -118,6 +123,14 @@ export function connectionSchemas() {
             message: '"cert" and "key" require each other',
             holds: (value) => (value.cert === undefined) === (value.key === undefined),
             cel: "has(self.cert) == has(self.key)",
+          },
+          {
+            message: `"spiffe" excludes ${IN_IDENTITY.map((field) => `"${field}"`).join(", ")}`,
+            field: "spiffe",
+            holds: (value) =>
+              value.spiffe === undefined ||
+              IN_IDENTITY.every((field) => value[field] === undefined),
+            cel: `!has(self.spiffe) || !(${IN_IDENTITY.map((field) => `has(self.${field})`).join(" || ")})`,
           },
           {
             message: '"root" has no effect with "insecure"',

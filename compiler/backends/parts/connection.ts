@@ -23,12 +23,13 @@ import type { SignedTokenConfig, TokenExchangeConfig } from "../../model/token-e
 import type { Section, Traffic } from "../../model/traffic.ts";
 import type { ConnectionUseConfig } from "../../model/user-connections.ts";
 import { resolveHeaderChanges } from "./header-changes.ts";
+import { checkIdentityUse, type IdentityUseContext } from "./identity-use.ts";
 import { ownValue, resolveSent } from "./sent-credentials.ts";
 import { checkTlsFiles, type FileLookup, readWhatIsHere } from "./tls-files.ts";
 import { resolveTokenExchange } from "./token-exchange.ts";
 
 /** Services needed to resolve connections to backends. */
-export interface ConnectionContext extends FileLookup, SecretContext {
+export interface ConnectionContext extends FileLookup, SecretContext, IdentityUseContext {
   /** Whether requests have a user, whose token they may get; absent if not. */
   readonly takesUsers?: boolean;
   /** Records parts of policies that must have an effect somewhere. */
@@ -75,11 +76,11 @@ export function resolveConnection(
 
 /** Resolves a connection of users; reports it where requests have no user. */
 function userConnectionOf(
-  { kind: _, connectionOrigin: origin, ...use }: ConnectionUseConfig,
+  { name, page, claim, connectionOrigin: origin }: ConnectionUseConfig,
   { takesUsers = false, diagnostics }: ConnectionContext,
 ): Pick<BackendConnection, "userConnection"> {
-  if (takesUsers) return { userConnection: { ...use, origin } };
-  const params = { field: '"oauth"', actsOn: "MCP servers, and HTTP servers of a route" };
+  if (takesUsers) return { userConnection: { name, page, claim, origin } };
+  const params = { field: '"oauth"', actsOn: "MCP servers and APIs of an mcp backend" };
   diagnostics.report("misplaced-field", keyPlace(origin), { ...params, found: undefined });
   return {};
 }
@@ -280,9 +281,10 @@ function meetOtherProtocols(
 }
 
 function resolveTls(
-  { cert, key, roots, hostname, verification, subjectAltNames, origin }: BackendTlsConfig,
+  { cert, key, roots, hostname, verification, subjectAltNames, identity, origin }: BackendTlsConfig,
   context: ConnectionContext,
 ): BackendTlsNode {
+  if (identity !== undefined) checkIdentityUse(identity, context);
   const root = roots?.find(({ kind }) => kind === "path")?.file;
   checkTlsFiles({ cert: onDisk(cert), key: onDisk(key), root }, origin, context);
   return {
@@ -291,6 +293,7 @@ function resolveTls(
     ...(key !== undefined && { keyFile: key }),
     ...(hostname !== undefined && { serverName: hostname }),
     ...(subjectAltNames && { subjectAltNames: subjectAltNames.map(namePattern) }),
+    ...(identity && { identity }),
     verification,
   };
 }

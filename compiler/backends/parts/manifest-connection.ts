@@ -6,16 +6,7 @@ import {
   tinyText,
 } from "../../manifests/field-types.ts";
 import { keepAliveFields } from "../../schema/keep-alive.ts";
-import { SPIFFE_IN_CLUSTER } from "../../schema/refused-features.ts";
-import {
-  choice,
-  list,
-  object,
-  pick,
-  shortText,
-  text,
-  unsupportedBut,
-} from "../../schema/schema.ts";
+import { choice, list, object, pick, shortText, text } from "../../schema/schema.ts";
 import { kubernetesHealth } from "./health.ts";
 import { backendAuth } from "./manifest-auth.ts";
 
@@ -48,6 +39,9 @@ export const httpFields = {
   ),
 };
 
+/** Fields of TLS that an identity replaces. */
+const IN_IDENTITY = ["mtlsCertificateRef", "caCertificateRefs", "insecureSkipVerify"] as const;
+
 /** `BackendTLS`. */
 export const backendTls = object(
   {
@@ -64,7 +58,12 @@ export const backendTls = object(
       maxLength: 253,
       pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
     }),
-    certificateSource: unsupportedBut("SPIFFE certificates", SPIFFE_IN_CLUSTER),
+    certificateSource: choice(
+      "Source of the gateway's certificate and of the trusted authorities: the fields here, or its identity of the SPIFFE " +
+        "Workload API (`spiffe` of its parameters), which accepts workloads of its trust domain.",
+      ["Inline", "SPIFFE"],
+      { default: "Inline" },
+    ),
     verifySubjectAltNames: list(shortText("A name."), {
       minItems: 1,
       maxItems: 16,
@@ -80,6 +79,14 @@ export const backendTls = object(
     description: "TLS to the backend.",
     atMostOneOf: ["verifySubjectAltNames", "insecureSkipVerify"],
     checks: [
+      {
+        message: `"certificateSource: SPIFFE" excludes ${IN_IDENTITY.map((field) => `"${field}"`).join(", ")}`,
+        field: "certificateSource",
+        holds: (value) =>
+          value.certificateSource !== "SPIFFE" ||
+          IN_IDENTITY.every((field) => value[field] === undefined),
+        cel: `!has(self.certificateSource) || self.certificateSource != 'SPIFFE' || !(${IN_IDENTITY.map((field) => `has(self.${field})`).join(" || ")})`,
+      },
       {
         message: '"caCertificateRefs" has no effect with "insecureSkipVerify: All"',
         field: "caCertificateRefs",

@@ -45,6 +45,7 @@ function readTls(value: TlsValue, origin: Origin): BackendTlsConfig {
     verification: value.insecure === true ? "none" : value.insecureHost === true ? "chain" : "full",
     alpn: value.alpn,
     subjectAltNames: value.subjectAltNames,
+    ...(value.spiffe && { identity: { kind: "workloadApi", origin: childOf(origin, "spiffe") } }),
     origin,
     alpnOrigin: childOf(origin, "alpn"),
   };

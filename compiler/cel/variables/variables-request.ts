@@ -117,6 +117,12 @@ const SOURCE: readonly VariableDefinition[] = [
     access: [...CERTIFICATE, "?subjectAltNames"],
     mayFail: true,
   },
+  textVariable(
+    "source.spiffeId",
+    [...CERTIFICATE, "?spiffeId"],
+    ALL,
+    "SPIFFE ID of the client certificate, of any form.",
+  ),
   {
     path: "source.identity",
     type: objectType("source.identity"),

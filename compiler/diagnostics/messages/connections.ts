@@ -24,6 +24,26 @@ export const connectionMessages = {
       "TLS 1.2 and TLS 1.3 have separate suites (`TLS_ECDHE_...` and `TLS13_...`). If an allowed version has no suite, " +
       "every handshake with it fails.",
   }),
+  "spiffe-without-source": message<{ isManifest: boolean }>({
+    severity: "error",
+    text: () => "the gateway has no source of its SPIFFE identity",
+    hint: ({ isManifest }) =>
+      isManifest
+        ? "add `spiffe: {}` to the GatewayParameters of its Gateway or GatewayClass"
+        : "add config.spiffe.endpoint, for example unix:///run/spire/agent/public/api.sock",
+    explanation:
+      "An agent on the same machine, such as SPIRE's, gives the gateway its certificate, its key and the authorities of " +
+      "its trust domain (SPIFFE Workload API). Without its address, handshakes that need them could never succeed.",
+  }),
+  "spiffe-unused": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "nothing uses the SPIFFE identity of the gateway",
+    hint: () =>
+      "add `spiffe: {}` to `tls` of a listener or to `backendTLS`, or remove config.spiffe",
+    explanation:
+      "The gateway asks the SPIFFE Workload API only if a listener or a backend uses the identity. Until it has one, it " +
+      "reports that it is not ready.",
+  }),
   "alpn-version": message<{ version: string; protocol: string }>({
     severity: "error",
     text: ({ version, protocol }) => `${version} requires "${protocol}" in alpn`,

@@ -1,8 +1,8 @@
-import type { CertificateFiles, TlsNode } from "../../ir/tls.ts";
+import type { CertificateNode, TlsNode } from "../../ir/tls.ts";
 
 /** TLS settings of a listener. */
 interface TlsListener {
-  readonly tls: CertificateFiles | undefined;
+  readonly tls: CertificateNode | undefined;
   readonly handshake?: TlsNode;
 }
 

@@ -19,10 +19,12 @@ export function checkCertificates(
     ...tcp.flatMap((bind) => bind.listeners),
   ];
   return listeners.flatMap(({ tls, hostname, origin }) => {
-    const found = tls === undefined ? undefined : startupPath(mounted(tls), origin, context.host);
+    // An agent issues the identity of the gateway, and renews it.
+    if (tls === undefined || "kind" in tls) return [];
+    const found = startupPath(mounted(tls), origin, context.host);
     const read = found === undefined ? undefined : context.host.readText(found);
     // A file that is missing or not mounted is reported with the environment.
-    if (tls === undefined || read?.kind !== "text") return [];
+    if (read?.kind !== "text") return [];
     const item = { group: "certificates", name: tls.cert, place: context.placeOf(origin) } as const;
     const pem = pemCertificates(read.text);
     if (pem.kind === "problem")

@@ -43,6 +43,7 @@ async function ask(server: UsedServer, context: DoctorContext): Promise<AskedSer
   };
   if (address === undefined) return skipped("a variable of its address is not set");
   if (server.isTunneled) return skipped("reached through a proxy");
+  if (server.tls?.identity !== undefined) return skipped("accepts the gateway's identity only");
   const url = URL.parse(address.includes("://") ? address : `tcp://${address}`);
   if (url === null) return skipped("its address is not a URL");
   const before = performance.now();

@@ -12,7 +12,6 @@ export function hookGuard(): GuardStep {
 
 const HOOKS: TextGuard = {
   kind: "custom",
-  reason: "Custom",
   window: WINDOW,
   passesOnFailure: false,
   rejection: { status: 500, message: "internal error" },

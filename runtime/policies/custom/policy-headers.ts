@@ -36,7 +36,7 @@ export class EditableHeaders implements PolicyHeaders {
 }
 
 /** Returns the lower-case name. Throws for names that are not valid, and for those whose value the gateway writes itself. */
-export function editableName(name: string): string {
+function editableName(name: string): string {
   const lower = name.toLowerCase();
   if (!isToken(lower)) throw new TypeError("not a valid header name");
   if (HOP_BY_HOP.has(lower) || lower === "host")
@@ -45,7 +45,7 @@ export function editableName(name: string): string {
 }
 
 /** Throws for line breaks and other characters that would change the message; the error does not contain the value. */
-export function validValue(name: string, value: string): string {
+function validValue(name: string, value: string): string {
   const text = String(value);
   if (!isFieldValue(text)) throw new TypeError(`not a valid value of the header "${name}"`);
   return text;

@@ -7,8 +7,6 @@ import type {
   PolicyRefusal,
   PolicyRequest,
 } from "../../policy/policy.ts";
-import { frozenCopy } from "./frozen-copy.ts";
-import { MadeRefusal } from "./made-refusal.ts";
 import { EditableHeaders } from "./policy-headers.ts";
 
 /** Identities that earlier policies established; absent if none did. */
@@ -18,15 +16,26 @@ export interface KnownIdentities {
   readonly basicAuth?: BasicAuthVariable;
 }
 
-const NOTHING: PolicyJson = Object.freeze({});
+/** A refusal that a custom policy made with `request.refuse`. Any other object is no refusal. */
+export class MadeRefusal implements PolicyRefusal {
+  readonly status: number;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>>) {
+    if (!Number.isInteger(status) || status < 400 || status > 599)
+      throw new RangeError("a refusal has a status from 400 to 599");
+    this.status = status;
+    this.message = String(message);
+    this.headers = headers;
+  }
+}
 
 /** A request as a custom policy sees it. Parts that cost something are created on first use. */
 export class RequestView implements PolicyRequest {
   readonly #exchange: Exchange;
   readonly #identities: KnownIdentities;
   #headers: PolicyHeaders | undefined;
-  #jwt: PolicyJson | null = null;
-  #apiKey: PolicyJson | null = null;
   #aborter: AbortController | undefined;
 
   constructor(exchange: Exchange, identities: KnownIdentities = {}) {
@@ -61,13 +70,11 @@ export class RequestView implements PolicyRequest {
   }
 
   get jwt(): PolicyJson | null {
-    this.#jwt ??= frozenCopy(this.#identities.jwt ?? null);
-    return this.#jwt;
+    return this.#identities.jwt ?? null;
   }
 
   get apiKey(): PolicyJson | null {
-    this.#apiKey ??= frozenCopy(this.#identities.apiKey ?? null);
-    return this.#apiKey;
+    return this.#identities.apiKey ?? null;
   }
 
   get user(): string | null {
@@ -75,7 +82,7 @@ export class RequestView implements PolicyRequest {
   }
 
   get custom(): PolicyJson {
-    return this.#exchange.attributes.custom ?? NOTHING;
+    return this.#exchange.attributes.custom ?? {};
   }
 
   get signal(): AbortSignal {
@@ -90,7 +97,7 @@ export class RequestView implements PolicyRequest {
   refuse(
     status: number,
     message: string,
-    headers?: Readonly<Record<string, string>>,
+    headers: Readonly<Record<string, string>> = {},
   ): PolicyRefusal {
     return new MadeRefusal(status, message, headers);
   }

@@ -34,7 +34,8 @@ export function checkRequest(
   { requestHeaders, contextExtensions, metadata, body }: CheckContent,
 ): Buffer {
   const { remoteAddress, remotePort, localAddress, localPort, serverName } = exchange;
-  const source = socketAddress(remoteAddress, remotePort) + fieldOfText(4, spiffeId(exchange));
+  const { spiffeId = "" } = exchange.clientCertificate ?? {};
+  const source = socketAddress(remoteAddress, remotePort) + fieldOfText(4, spiffeId);
   const request = field(1, time(exchange)) + field(2, httpRequest(exchange, requestHeaders, body));
   const session = serverName === undefined ? "" : field(12, fieldOfText(1, serverName));
   const extensions = mapField(10, Object.entries(contextExtensions));
@@ -52,14 +53,6 @@ export function checkRequest(
 /** `AttributeContext.Peer`, with a `SocketAddress` in its `Address`. */
 function socketAddress(address: string, port: number): string {
   return field(1, field(1, fieldOfText(2, address) + fieldOfNumber(3, port)));
-}
-
-/** Returns the SPIFFE id of the client's certificate. */
-function spiffeId({ clientCertificate }: Exchange): string {
-  const { identity } = clientCertificate ?? {};
-  if (identity === undefined) return "";
-  const { trustDomain, namespace, serviceAccount } = identity;
-  return `spiffe://${trustDomain}/ns/${namespace}/sa/${serviceAccount}`;
 }
 
 /** `google.protobuf.Timestamp` */

@@ -271,6 +271,7 @@ function tlsSettings({
   keyFile,
   serverName,
   subjectAltNames,
+  identity,
   verification,
 }: BackendTlsNode): Printable {
   return {
@@ -279,6 +280,7 @@ function tlsSettings({
     keyFile: keyFile && filePath(keyFile),
     serverName,
     subjectAltNames: subjectAltNames && [...subjectAltNames],
+    identity: identity && imported("gwc/runtime/tls/workload-identity", "workloadIdentity"),
     verification,
   };
 }

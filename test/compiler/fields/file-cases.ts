@@ -87,8 +87,8 @@ const halves = [
   { name: "b", hostname: "b.test" },
 ];
 
-/** Configurations that may contain the fields. */
-export const seeds: readonly unknown[] = [
+/** Configurations without an identity of the gateway. */
+const plainSeeds: readonly object[] = [
   ...[
     plainGateway,
     { ...plainGateway, tls: listenerTls },
@@ -327,18 +327,9 @@ export const seeds: readonly unknown[] = [
   },
   gateway({ protocol: "HTTPS", tls: listenerTls, routes: [{ backends: [host] }] }),
   gateway({ protocol: "TCP", tcpRoutes: [{ backends: [host] }] }),
-  gateway({
-    protocol: "TCP",
-    tcpRoutes: [
-      {
-        policies: {
-          authorization: { rules: ["source.port > 1"] },
-          custom: [{ use: "./policies/c.ts" }],
-        },
-        backends: [host],
-      },
-    ],
-  }),
+  gateway({ protocol: "TLS", tcpRoutes: [{ backends: [host] }] }),
+  gateway({ protocol: "TLS", tls: { spiffe: {} }, tcpRoutes: [{ backends: [host] }] }),
+  { llm: { tls: listenerTls, models: [{ name: "m", provider: "openAI" }] } },
   gateway({ routes: [{ backends: [{ ai: sharing }] }] }),
   gateway(
     { routes: [{ backends: [{ backend: "shared" }] }] },
@@ -386,6 +377,14 @@ export const seeds: readonly unknown[] = [
     { backends: [{ name: "a", ai: bedrocks }] },
   ),
 ];
+
+const spiffe = { endpoint: "unix:///run/agent.sock" };
+
+/** Configurations that may contain the fields. */
+export const seeds: readonly unknown[] = plainSeeds.map((seed) => {
+  const config = "config" in seed && typeof seed.config === "object" ? seed.config : {};
+  return { ...seed, config: { spiffe, ...config } };
+});
 
 const keySet = (kid: string): string =>
   JSON.stringify({
@@ -518,13 +517,9 @@ export const known: KnownValues = {
   extAuthz: [asked],
   extProc: [asked],
   "custom.[].use": ["./policies/a.ts", "./policies/b.ts"],
-  "tcpRoutes.[].policies.custom.[].before": ["authorization", "csrf"],
-  "tcpRoutes.[].policies.custom.[].after": ["authorization", "cors"],
   "tcpRoutes.[].policies.custom.[].use": ["./policies/c.ts", "./policies/d.ts"],
   "promptCaching.affinity": ["prefix", "session"],
   "custom.[].with.*": ["one", "two"],
-  "custom.[].before": ["cors", "csrf"],
-  "custom.[].after": ["cors", "csrf"],
   "custom.[].allow.[]": ["fs", "url"],
   remoteRateLimit: [limits],
   "extAuthz.host": ["127.0.0.1:9005", "127.0.0.1:9006"],
@@ -536,7 +531,9 @@ export const known: KnownValues = {
   "extAuthz.backend": ["a", "b"],
   "extProc.backend": ["a", "b"],
   "remoteRateLimit.backend": ["a", "b"],
-  "extAuthz.policies.backendTLS": [tls],
+  "extAuthz.policies.backendTLS": [tls, { spiffe: {} }],
+  "extAuthz.policies": [{ tcp: { connectTimeout: "7s" } }],
+  "backendTunnel.policies": [{ tcp: { connectTimeout: "7s" } }],
   "extAuthz.failureMode": ["allow", { denyWithStatus: 500 }, { denyWithStatus: 501 }],
   "extAuthz.cache": [{ key: ["request.path"], ttl: "7s" }],
   "delay.duration": ["7s", "11s"],
@@ -594,6 +591,7 @@ export const known: KnownValues = {
   ),
   "logout.redirectURI": ["https://a.test/one", "https://a.test/two"],
   "logout.path": ["/one", "/two"],
+  "spiffe.endpoint": ["unix:///run/a.sock", "unix:///run/b.sock"],
   "jwks.inline": [keySet("a"), keySet("b")],
   "jwks.file": ["a.json", "b.json"],
   "keys.[].key": secret,
@@ -649,7 +647,7 @@ export const known: KnownValues = {
   sessionToken: secret,
   unhealthyExpression: ["response.code == 500", "response.code == 501"],
   http2ConnectionWindowSize: [8_000_000, 16_000_000],
-  backendTLS: [tls],
+  backendTLS: [tls, { spiffe: {} }],
   "tls.alpn.[]": ["h2", "http/1.1"],
   "backendTLS.alpn.[]": ["h2", "http/1.1"],
   "localRateLimit.[]": [

@@ -5,7 +5,13 @@ const GATEWAY = "gateway.networking.k8s.io";
 const listener = { name: "http", port: 8080, protocol: "HTTP" };
 const certificate = { certificateRefs: [{ name: "a" }] };
 const https = { name: "https", port: 8443, protocol: "HTTPS", tls: certificate };
-const gateway = { gatewayClassName: "gatewayclass", listeners: [listener] };
+const gateway = {
+  gatewayClassName: "gatewayclass",
+  infrastructure: {
+    parametersRef: { group: "gwc.dev", kind: "GatewayParameters", name: "identified" },
+  },
+  listeners: [listener],
+};
 const parent = { name: "gateway" };
 const service = { name: "a", port: 80 };
 const ofBackend = { group: "gwc.dev", kind: "GatewayBackend", name: "gatewaybackend" };
@@ -116,19 +122,6 @@ const labelled = {
   traffic: rules,
 };
 
-const connectionsPage = {
-  url: "https://a.test/connect",
-  servers: [
-    {
-      name: "a",
-      resource: "https://b.test/mcp",
-      clientId: "aa",
-      clientSecretRef: { name: "a" },
-      scopes: ["aa"],
-    },
-  ],
-};
-
 /** A Gateway with a route to a GatewayBackend, and a policy on the route. */
 function behind(backend: object, policy = policyOf("HTTPRoute")): object {
   return { Gateway: gateway, HTTPRoute: routed, GatewayBackend: backend, GatewayPolicy: policy };
@@ -159,6 +152,10 @@ const filteredBackend = (kind: "HTTPRoute" | "GRPCRoute", filter: object): objec
 });
 const streams = { name: "streams", port: 9000, protocol: "TCP" };
 const names = { name: "names", port: 9443, protocol: "TLS", tls: { mode: "Passthrough" } };
+const identified = {
+  ...{ name: "identified", port: 8443, protocol: "HTTPS" },
+  tls: { options: { "agentgateway.dev/tls-certificate-source": "SPIFFE" } },
+};
 /** Labels of an autoscaler are on one. */
 const scaled = { horizontalPodAutoscaler: { spec: { maxReplicas: 2 } } };
 const parameters = { group: "gwc.dev", kind: "GatewayParameters", name: "gatewayparameters" };
@@ -224,14 +221,6 @@ export const seeds: readonly object[] = [
     GatewayPolicy: {
       ...policyOf("HTTPRoute"),
       traffic: { apiKeyAuthentication: { store: true } },
-    },
-  },
-  {
-    ...{ Gateway: hasParameters, HTTPRoute: route },
-    GatewayParameters: { store: { redis: { secretRef: { name: "a" } } } },
-    GatewayPolicy: {
-      ...policyOf("HTTPRoute"),
-      traffic: { oidc: knownLogin, userConnections: connectionsPage },
     },
   },
   {
@@ -328,6 +317,11 @@ export const seeds: readonly object[] = [
   { Gateway: gateway, HTTPRoute: route, BackendTLSPolicy: secured },
   { Gateway: hasParameters, HTTPRoute: route, GatewayParameters: scaled },
   {
+    Gateway: { ...hasParameters, listeners: [identified] },
+    HTTPRoute: route,
+    GatewayParameters: { spiffe: {} },
+  },
+  {
     Gateway: hasParameters,
     HTTPRoute: route,
     GatewayParameters: { workload: { kind: "DaemonSet" } },
@@ -385,6 +379,12 @@ function hashOf(letter: string): string {
 /** Resources that they refer to. */
 export const world: readonly ConfigValue[] = [
   { apiVersion: "v1", kind: "Namespace", metadata: { name: "default", labels } },
+  {
+    apiVersion: "gwc.dev/v1alpha1",
+    kind: "GatewayParameters",
+    metadata: { name: "identified" },
+    spec: { spiffe: {} },
+  },
   object("Service", "a", { spec: { ports } }),
   object("Service", "b", { spec: { ports } }, { a: "bb" }),
   ...["a", "b"].flatMap((name) => [
@@ -521,8 +521,6 @@ export const known: KnownValues = {
   "perPort.[].port": [8443, 8444],
   "perPort.[]": [byPort],
   "traffic.custom.[].policy": ["a", "b"],
-  "traffic.custom.[].before": ["cors", "csrf"],
-  "traffic.custom.[].after": ["cors", "csrf"],
   "traffic.custom.[].with": [{ aa: "one" }],
   "traffic.custom.[].with.*": ["one", "two"],
   "traffic.custom.[].secrets": [{ key: { name: "a", key: "token" } }],
@@ -547,8 +545,6 @@ export const known: KnownValues = {
   "clientSecretRef.name": objects,
   "signingKeyRef.name": objects,
   "traffic.oidc": [knownLogin],
-  "traffic.userConnections": [connectionsPage],
-  "userConnections.url": ["https://a.test/connect", "https://a.test/other"],
   "traffic.extAuth": [
     knownAuthorization,
     { conditional: [{ condition: "false", policy: knownAuthorization }] },

@@ -48,6 +48,9 @@ function readTls(
       insecureSkipVerify === "All" ? "none" : insecureSkipVerify === "Hostname" ? "chain" : "full",
     alpn: given.alpnProtocols,
     subjectAltNames: given.verifySubjectAltNames,
+    ...(given.certificateSource === "SPIFFE" && {
+      identity: { kind: "workloadApi", origin: childOf(origin, "certificateSource") },
+    }),
     origin,
     alpnOrigin: childOf(origin, "alpnProtocols"),
   };

@@ -51,7 +51,9 @@ export function connectionOf(
       tls: {
         ...secure,
         hostname: secure.hostname ?? hostname,
-        ...(secure.cert === undefined && gatewayCertificate(gateway, context)),
+        ...(secure.cert === undefined &&
+          secure.identity === undefined &&
+          gatewayCertificate(gateway, context)),
       },
     }),
   };

@@ -1,5 +1,5 @@
 import { listenerTraffic, reportIdle } from "../../../config/sections.ts";
-import { childOf, type Origin, placeKey } from "../../../diagnostics/diagnostic.ts";
+import { childOf, keyPlace, type Origin, placeKey } from "../../../diagnostics/diagnostic.ts";
 import type { ClientCertificatesNode } from "../../../ir/tls.ts";
 import type { frontendValidation } from "../../../manifests/gateway.ts";
 import type { Manifest, ManifestOf } from "../../../manifests/manifests.ts";
@@ -63,9 +63,21 @@ export function clientsOfListeners(
   }
   return (listener) => {
     const validation = validationOf(listener);
+    const { certificate } = listener.resource.tls ?? {};
+    if (certificate !== undefined && "kind" in certificate) {
+      if (validation !== undefined)
+        context.diagnostics.report("broken-rule", keyPlace(certificate.origin), TWO_SOURCES);
+      return { authorities: "workloadApi", mode: "required" };
+    }
     return validation && nodes.get(placeKey(validation.origin));
   };
 }
+
+/** Message about clients of a listener with the gateway's own identity, who are workloads of its trust domain. */
+const TWO_SOURCES = {
+  message:
+    'the listener accepts workloads of the trust domain: "validation" of client certificates excludes SPIFFE',
+};
 
 /**
  * Returns the validation of client certificates for a listener: its own, at the field's former place in Gateway

@@ -10,6 +10,7 @@ import { podPowers } from "./overlay-powers.ts";
 import { containersOf, overlaysOf, workloadField } from "./overlays.ts";
 import type { ParametersSpec } from "./parameters.ts";
 import { lastOf } from "./process.ts";
+import { workloadApiPowers, workloadApiSocket } from "./workload-api.ts";
 
 /** Returns how a cluster runs a Gateway. */
 export function deploymentOf(
@@ -20,9 +21,12 @@ export function deploymentOf(
   loadBalancerAddresses: readonly string[],
 ): DeploymentNode {
   const { gatewayClassName = "", infrastructure } = gateway.spec ?? {};
-  const secrets = listeners.flatMap(({ tls }) =>
-    tls?.isSecret === true ? [tls.cert.slice(0, tls.cert.lastIndexOf("/"))] : [],
-  );
+  const secrets = listeners.flatMap(({ tls }) => {
+    const { certificate } = tls ?? {};
+    if (certificate === undefined || "kind" in certificate || certificate.isSecret !== true)
+      return [];
+    return [certificate.cert.slice(0, certificate.cert.lastIndexOf("/"))];
+  });
   const image = imageOf(parameters);
   return {
     name: resourceName(gateway.name),
@@ -35,7 +39,8 @@ export function deploymentOf(
     image: imageText(image),
     pullPolicy: image.pullPolicy,
     namedImages: namedImages(parameters),
-    podPowers: podPowers(parameters),
+    podPowers: [...podPowers(parameters), ...workloadApiPowers(parameters)],
+    socket: workloadApiSocket(parameters),
     env: envOf(parameters),
     resources: lastOf(parameters, ({ resources }) => resources),
     secrets: [...new Set([...secrets, ...mounts.secrets])].toSorted(),

@@ -61,6 +61,7 @@ import {
   unservedRawParts,
 } from "./raw-config.ts";
 import { gatewayStore } from "./store.ts";
+import { gatewayWorkloadApi } from "./workload-api.ts";
 
 /** A Gateway of manifests in the vocabulary of standalone files. */
 export interface KubernetesGateway {
@@ -252,6 +253,7 @@ function gatewayResource(
     logLevels: logLevels(parameters),
     store,
     mesh: gatewayMesh(parameters, context),
+    workloadApi: gatewayWorkloadApi(parameters),
     deployment: deploymentOf(
       manifest,
       parameters,

@@ -12,6 +12,7 @@ import type {
   NamespaceRule,
   ObjectReference,
 } from "../../../manifests/manifests.ts";
+import type { IdentityUse } from "../../../model/identity-use.ts";
 import { readTlsVersion } from "../../standalone/frontend.ts";
 import { byAge, type Lookups, resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
@@ -230,16 +231,24 @@ function tlsOf(
   origin: Origin,
   context: ReferenceContext,
 ): ListenerTlsResource | undefined {
-  const certificate = certificateOf(spec, owner, gateway, origin, context);
   const { "gwc.dev/min-tls-version": min, "gwc.dev/max-tls-version": max } =
     spec.tls?.options ?? {};
+  const certificate =
+    identityOf(spec, origin) ?? certificateOf(spec, owner, gateway, origin, context);
   return (
     certificate && {
-      ...certificate,
+      certificate,
       minVersion: readTlsVersion(min),
       maxVersion: readTlsVersion(max),
     }
   );
+}
+
+/** Returns the use of the gateway's own identity as the certificate of a listener; `undefined` if it has another one. */
+function identityOf({ tls }: ListenerSpec, origin: Origin): IdentityUse | undefined {
+  const option = "agentgateway.dev/tls-certificate-source";
+  if (tls?.options?.[option] !== "SPIFFE") return undefined;
+  return { kind: "workloadApi", origin: childOf(origin, "tls", "options", option) };
 }
 
 /** Returns the mounted files of a listener's certificate. */

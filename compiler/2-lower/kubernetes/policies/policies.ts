@@ -287,7 +287,6 @@ function kubernetesContext(
 ): KubernetesContext {
   return {
     origin,
-    namespace: source.namespace,
     diagnostics: context.diagnostics,
     server: (reference, at) => serverOf({ reference, from: source, gateway, origin: at }, context),
     connection: (fields, at) =>

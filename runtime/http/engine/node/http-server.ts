@@ -77,8 +77,8 @@ export class HttpServer implements PortServer {
         ...handshakeOptions(certificates.settings, () => this.#certificates),
       });
       this.#server = server;
-      server.on("secureConnection", (socket) => this.#takeSecure(socket));
       certificates.watchHandshakes(server, {
+        secured: (socket) => this.#takeSecure(socket),
         metrics: gateway.metrics,
         name: (socket) => this.#proxied.name(socket),
         failed: (handshake) => {

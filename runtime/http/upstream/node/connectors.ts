@@ -1,12 +1,13 @@
 import {
   type Connect,
   connector,
+  type DestinationTls,
   type Lookup,
   socketHost,
   systemKeepAlive,
 } from "../../../net/connector.ts";
 import { startupError } from "../../../process/startup-error.ts";
-import { UpstreamTls } from "../../../tls/upstream-tls.ts";
+import { openUpstreamTls } from "../../../tls/upstream-tls.ts";
 import type { UpstreamSettings } from "../upstream.ts";
 import type { ServerUrl } from "./server-url.ts";
 
@@ -50,9 +51,9 @@ export function connectorsTo(
   };
 }
 
-function openTls({ url, tls = { verification: "full" } }: UpstreamSettings): UpstreamTls {
+function openTls({ url, tls = { verification: "full" } }: UpstreamSettings): DestinationTls {
   try {
-    return new UpstreamTls(tls);
+    return openUpstreamTls(tls);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw startupError(`TLS to ${URL.parse(url)?.host}: ${why}`);
