@@ -23,7 +23,7 @@ export const FULL: readonly string[] = [
   "mcp/real-servers.test.ts",
   "package/**/*.test.ts",
   "cli/{admin,gateway-action,playground,lock,run-memory,verify}.test.ts",
-  "policies/{cors-browser,oidc-browser,jwt-remote-keys}.test.ts",
+  "policies/{cors-browser,oidc-browser,connection-browser,connection-replicas,jwt-remote-keys}.test.ts",
   // A real API server.
   "kubernetes/apiserver.test.ts",
   "kubernetes/controller/**/*.test.ts",

@@ -1,22 +1,17 @@
 import { type BackendConfig, serverAddress } from "../backends/index.ts";
+import type { IdentityFields } from "../backends/parts/known-identities.ts";
 import { findBackend } from "../config/named-backends.ts";
 import { keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { guarded } from "../diagnostics/guarded.ts";
 import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
-import {
-  identities,
-  kindsFrom,
-  type PolicyConfig,
-  policyOf,
-  respondsToAll,
-} from "../policies/index.ts";
+import { identities, type PolicyConfig, policyOf, respondsToAll } from "../policies/index.ts";
 import type { NamedServer, ResolveContext } from "../policies/policy.ts";
 import type { ListenerContext } from "./listeners.ts";
 
 /** Place of policies. */
 export type PolicyPlace = Pick<
   ResolveContext,
-  "phase" | "route" | "isOnBackend" | "isOfShare" | "isOfConnections"
+  "phase" | "route" | "isOnBackend" | "isOfShare" | "isOfConnections" | "later"
 >;
 
 /** A place without a known route, in which a policy is only checked by itself. */
@@ -63,7 +58,30 @@ export function resolvePolicies(
   place: PolicyPlace,
   context: ListenerContext,
 ): readonly PolicyUse[] {
-  return policies.flatMap((policy) => resolvePolicy(policy, place, context) ?? []);
+  const kinds = policies.map(({ kind }) => kind);
+  let known = place.route.identityFields;
+  return policies.flatMap((policy, index) => {
+    const passed = new Set(kinds.slice(0, index));
+    const later = new Set<string>(kinds.slice(index).filter((kind) => !passed.has(kind)));
+    const own = place.isOnBackend === true ? {} : { later };
+    const route = { ...place.route, identityFields: known };
+    const use = resolvePolicy(policy, { ...place, route, ...own }, context);
+    if (use !== undefined) known = withProvided(known, use, place.route.preRouting);
+    return use ?? [];
+  });
+}
+
+/** Adds the values that a policy provides to the known fields of variables. */
+function withProvided<Kind extends PolicyKind>(
+  known: readonly IdentityFields[],
+  { kind, settings }: PolicyUse<Kind>,
+  before: readonly string[],
+): readonly IdentityFields[] {
+  const { variable, provides } = policyOf(kind).traits;
+  // The listener's policies may provide more.
+  if (variable === undefined || provides === undefined || before.includes(kind)) return known;
+  const providers = provides(settings);
+  return [...known, { variable, fields: [...providers.keys()], providers }];
 }
 
 /** Resolves a policy; returns `undefined` if it has mistakes (reported). */
@@ -77,7 +95,6 @@ export function resolvePolicy<Kind extends PolicyKind>(
       ...context,
       ...place,
       identities,
-      ...(place.isOnBackend !== true && { later: kindsFrom(kind) }),
       namedServer: (name, at) => namedServer(kind, name, at, context),
       origin,
     }),

@@ -6,6 +6,7 @@ import { asksModels, modelNamesOf, protocolOf, spendsTokens } from "./backends.t
 import { withoutConsequences } from "./consequences.ts";
 import { checkCredentials } from "./credential-conflicts.ts";
 import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
+import { inRequestOrder } from "./request-order.ts";
 import type { RouteContext } from "./routes.ts";
 
 /** Resolves the policies of a listener that run before a route is chosen; returns `undefined` if it has none. */
@@ -17,7 +18,10 @@ export function resolvePreRouting(
   const context = withoutConsequences(whole, listener);
   const [first] = listener.policies;
   if (first === undefined) return undefined;
-  const { policies, response } = effectivePolicies(listener.policies, [], context);
+  const kinds = routes.flatMap(({ route }) => route.policies.map(({ kind }) => kind));
+  const other = { name: "route", kinds } as const;
+  const ordered = inRequestOrder(listener.policies, other, context.diagnostics);
+  const { policies, response } = effectivePolicies(ordered, [], context);
   checkCredentials(policies, [], context.diagnostics);
   const backends = routes.flatMap(({ route }) => route.backends);
   const isKnown = routes.every(({ route }) => route.isPartial !== true);

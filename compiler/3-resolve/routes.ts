@@ -42,6 +42,7 @@ import { withoutConsequences } from "./consequences.ts";
 import { checkCredentials, checkPreflights } from "./credential-conflicts.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { effectivePolicies, namedServer, type PolicyPlace, resolvePolicies } from "./policies.ts";
+import { inRequestOrder } from "./request-order.ts";
 import type { TableRoute } from "./routing-table.ts";
 
 /** Services shared by resolving all routes. */
@@ -86,7 +87,10 @@ function unnamedRoute(resource: RouteResource, name: string, whole: RouteContext
   const matches = resource.matches.flatMap((match) => resolveMatch(match, context) ?? []);
   const given =
     openProxyOf(resource.backends) === undefined ? resource.policies : ofProxy(resource);
-  const { policies, response } = effectivePolicies(given, resource.backends, context);
+  const before = listenersOf(resource, whole).flatMap((listener) => listener.policies);
+  const other = { name: "listener", kinds: before.map(({ kind }) => kind) } as const;
+  const ordered = inRequestOrder(given, other, context.diagnostics);
+  const { policies, response } = effectivePolicies(ordered, resource.backends, context);
   const lacksBackend = resource.backends.length === 0 && response === undefined;
   if (lacksBackend && resource.refusal === undefined) {
     context.diagnostics.report("route-without-backend", origin, { route: name });

@@ -8,8 +8,9 @@ import { type PolicyKind, policyOf } from "../policies/index.ts";
 import { checkShares, openProxyOf, resolveTcpBackend } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { certificateOf, ownHandshake, type PortTlsNodes, resolveTls } from "./listener-tls.ts";
-import { resolvePolicy, withoutRoute } from "./policies.ts";
+import { resolvePolicies, withoutRoute } from "./policies.ts";
 import { proxyProtocolOf } from "./proxied-ports.ts";
+import { inRequestOrder } from "./request-order.ts";
 import { type RouteContext, resolveHostnames } from "./routes.ts";
 
 /** A route with the server names that lead to it. */
@@ -148,7 +149,7 @@ function resolveTcpRoute(
   return {
     id: context.names.take(...(resource.ids ?? [name])),
     name,
-    policies: resolvePolicies(resource, context),
+    policies: resolveTcpPolicies(resource, context),
     backends: resource.backends.flatMap((each) => resolveTcpBackend(each, context) ?? []),
     origin,
   };
@@ -192,15 +193,14 @@ function checkBackends(
   }
 }
 
-function resolvePolicies(
+function resolveTcpPolicies(
   { policies }: TcpRouteResource,
   context: RouteContext,
 ): readonly PolicyUse[] {
-  return policies.flatMap((policy) => {
-    const use = resolvePolicy(policy, { ...withoutRoute, isOfConnections: true }, context);
-    if (use !== undefined) checkConnection(use, context);
-    return use ?? [];
-  });
+  const ordered = inRequestOrder(policies, { name: "listener", kinds: [] }, context.diagnostics);
+  const uses = resolvePolicies(ordered, { ...withoutRoute, isOfConnections: true }, context);
+  for (const use of uses) checkConnection(use, context);
+  return uses;
 }
 
 function checkConnection<Kind extends PolicyKind>(

@@ -12,8 +12,9 @@ export function checkUserConnections(binds: readonly BindNode[], diagnostics: Di
     binds.flatMap(({ listeners }) => listeners.flatMap((each) => each.routes)),
   );
   const offered = [...routes].flatMap(({ policies }) => policies.flatMap(offeredBy));
-  const keyOf = ({ name, page, claim }: Pick<ConnectionUseNode, "name" | "page" | "claim">) =>
-    JSON.stringify([name, page, claim]);
+  // A tenant's servers get no tokens that users have granted on another tenant's page.
+  const keyOf = ({ name, page, claim, owner }: Omit<ConnectionUseNode, "origin">) =>
+    JSON.stringify([name, page, claim, owner]);
   const known = new Set(offered.map(keyOf));
   for (const use of [...routes].flatMap(({ backends }) => backends.flatMap(usesOf))) {
     if (known.has(keyOf(use))) continue;

@@ -8,6 +8,7 @@ import { kubernetesResources } from "../../templates/kubernetes/resources.ts";
 import { clientPorts } from "../../templates/modules/client-ports.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
 import { policiesBefore } from "../ir/access.ts";
+import { joinedPolicies } from "../ir/joined-policies.ts";
 import type { PolicyUse } from "../ir/policies.ts";
 import { policySources } from "../ir/policy-sources.ts";
 import type { Program } from "../ir/program.ts";
@@ -181,10 +182,11 @@ function policyUsers(program: Program): Readonly<Record<string, readonly string[
   const add = ({ kind }: PolicyUse, user: string) =>
     users.set(kind, [...(users.get(kind) ?? []), user]);
   for (const listener of program.binds.flatMap((bind) => bind.listeners)) {
-    for (const use of policiesBefore(listener)) add(use, `listener ${listener.name}`);
+    for (const use of joinedPolicies(policiesBefore(listener)))
+      add(use, `listener ${listener.name}`);
   }
   for (const { route } of allRoutes(program)) {
-    for (const use of route.policies) add(use, route.name);
+    for (const use of joinedPolicies(route.policies)) add(use, route.name);
   }
   return Object.fromEntries(users);
 }

@@ -16,6 +16,7 @@ import {
   secureUrl,
 } from "./parts/connection.ts";
 import { type HealthNode, resolveHealth, restText } from "./parts/health.ts";
+import { haveUsers } from "./parts/known-users.ts";
 import { curlCommand } from "./parts/try-request.ts";
 
 /** `host` as configured: `host:port`, or a URL. */
@@ -93,7 +94,7 @@ export const host: Backend<
     const isSecure = policies.tls !== undefined;
     const url = serverUrl(config.address, isSecure, origin, context.diagnostics);
     const connection = {
-      ...resolveConnection(policies, context, awsScopeOf(url)),
+      ...resolveConnection(policies, { ...context, takesUsers: true }, awsScopeOf(url)),
       ...(keepsHost === true && { keepsHost }),
     };
     if (policies.tunnel !== undefined && typeof url === "string" && url.startsWith("unix:")) {
@@ -105,7 +106,7 @@ export const host: Backend<
       context.diagnostics.report("misplaced-field", keyPlace(policies.tunnel.origin), params);
     }
     const health = policies.health && resolveHealth(policies.health, context.diagnostics);
-    if (url === undefined) return undefined;
+    if (url === undefined || !haveUsers([connection], context)) return undefined;
     return {
       kind: "host",
       url: secureUrl(url, connection),
@@ -118,6 +119,8 @@ export const host: Backend<
       origin,
     };
   },
+  userConnections: ({ connection }) =>
+    connection.userConnection === undefined ? [] : [connection.userConnection],
   passesToken: ({ connection }) => connection.isPassthrough,
   resolveTcp,
   serverAddress: ({ address }) => address,

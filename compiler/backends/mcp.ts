@@ -27,7 +27,7 @@ import { resolveToolViews, type ToolViewNode } from "./mcp/tool-views.ts";
 import { awsScopeOf } from "./parts/aws-scope.ts";
 import type { BackendResolveContext } from "./parts/backend-resolve-context.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./parts/connection.ts";
-import { absentIdentities, optionalIdentities } from "./parts/known-identities.ts";
+import { haveUsers } from "./parts/known-users.ts";
 import { curlCommand, shellWord, type TryRequest } from "./parts/try-request.ts";
 
 /** One or more MCP servers behind one endpoint. */
@@ -173,7 +173,10 @@ function resolveMcp(
     seen.set(name, at);
     return resolveTarget(target, policies, context) ?? [];
   });
-  if (resolved.length < targets.length || !haveUsers(resolved, context)) return undefined;
+  const connections = resolved.flatMap((target) =>
+    target.kind === "stdio" ? [] : [target.connection],
+  );
+  if (resolved.length < targets.length || !haveUsers(connections, context)) return undefined;
   const servers = resolved.map((target) => ({
     name: target.name,
     server: serverText(target),
@@ -206,21 +209,6 @@ function resolveMcp(
     weight,
     origin,
   };
-}
-
-/** Reports connections of users on a route whose callers may be unknown. */
-function haveUsers(targets: readonly McpTargetNode[], context: BackendResolveContext): boolean {
-  const uses = targets.flatMap((target) =>
-    target.kind === "stdio" ? [] : (target.connection.userConnection ?? []),
-  );
-  const missing = [...absentIdentities(["jwt"], context), ...optionalIdentities(["jwt"], context)];
-  for (const { origin } of uses)
-    for (const { policies } of missing)
-      context.diagnostics.report("connection-without-user", keyPlace(origin), {
-        field: "oauth",
-        policies,
-      });
-  return uses.length === 0 || missing.length === 0;
 }
 
 function toolSearchNode({ origin: _, ...settings }: ToolSearchConfig) {

@@ -24,7 +24,7 @@ import {
   withSchema,
 } from "./custom/options.ts";
 import { type PolicySource, readPolicyModule } from "./custom/read-policy.ts";
-import type { KubernetesContext, Policy, ResolveContext } from "./policy.ts";
+import type { KubernetesContext, OrderPlace, Policy, ResolveContext } from "./policy.ts";
 
 /** A custom policy, as configured. */
 interface CustomEntryConfig {
@@ -34,6 +34,10 @@ interface CustomEntryConfig {
   /** Milliseconds; `undefined` for the default. */
   readonly timeout: number | undefined;
   readonly passesOnFailure: boolean;
+  /** Place in request order; `undefined` for that of custom policies. */
+  readonly place: OrderPlace | undefined;
+  /** Index in the configured list. */
+  readonly index: number;
   /** Files of mounted Secrets with the values of further options, by name. */
   readonly secrets: Readonly<Record<string, MountedFile>>;
   /** Whether operators of a cluster have published it, so that the configuration cannot bring its code. */
@@ -45,6 +49,9 @@ interface CustomEntryConfig {
 interface CustomEntry extends Pick<PolicyDeclaration, "hooks" | "provides" | "isIdentity"> {
   /** Name in logs, metrics and reviews: that of its file. */
   readonly name: string;
+  /** Index in the configured list, and the place that the configuration gives it: `after authorization`. */
+  readonly index: number;
+  readonly order: string | undefined;
   readonly options: ResolvedOptions;
   readonly secrets: Readonly<Record<string, MountedFile>>;
   readonly allow: readonly string[];
@@ -77,6 +84,13 @@ const failureMode = wordsOfForms(
   "failClosed",
 );
 
+/** Returns the schemas of a field that puts a policy somewhere else in request order. */
+function place(side: "before" | "after", name: string) {
+  const what = `Name of the policy ${side} which this one runs (default: after authentication, before authorization).`;
+  const field = (example: string) => shortText(what, { examples: [example] });
+  return { file: field(name), manifest: field(name === "jwtAuth" ? "jwtAuthentication" : name) };
+}
+
 const entrySchema = object(
   {
     use: text(
@@ -92,9 +106,11 @@ const entrySchema = object(
     }),
     timeout: duration("Maximum time of an async hook (default: 2s).", { minimumDuration: "1ms" }),
     failureMode: failureMode.file,
+    before: place("before", "jwtAuth").file,
+    after: place("after", "authorization").file,
   },
   {
-    required: ["use"],
+    ...{ required: ["use"], atMostOneOf: ["before", "after"] },
     description: "A policy written in TypeScript, compiled into the gateway.",
   },
 );
@@ -125,9 +141,11 @@ const publishedSchema = object(
     }),
     timeout: duration("Maximum time of an async hook (default: 2s).", { minimumDuration: "1ms" }),
     failureMode: failureMode.manifest,
+    before: place("before", "jwtAuth").manifest,
+    after: place("after", "authorization").manifest,
   },
   {
-    required: ["policy"],
+    ...{ required: ["policy"], atMostOneOf: ["before", "after"] },
     description: "A policy written in TypeScript that operators have published.",
   },
 );
@@ -152,6 +170,12 @@ export const customPolicies: Policy<
   traits: {
     actsOn: ["requests", "streams"],
     variable: "custom",
+    provides: ({ entries }) =>
+      new Map(
+        entries.flatMap(({ name, provides }) =>
+          Object.keys(provides ?? {}).map((value) => [value, name] as const),
+        ),
+      ),
     changesRequest: () => "anything",
     textHooks: ({ entries }) => {
       const readers = entries.filter(({ hooks }) => TEXT_HOOKS.some((hook) => hooks[hook]));
@@ -177,7 +201,18 @@ export const customPolicies: Policy<
   lowering: {
     merge: "replace",
     lower: (entries, origin) => ({
-      entries: entries.map((each, index) => lowerEntry(each, childOf(origin, index))),
+      entries: entries.map((each, index) => lowerEntry(each, index, childOf(origin, index))),
+    }),
+    partsOf: ({ entries }) => {
+      const placed = entries.filter((each) => each.place !== undefined);
+      const others = entries.filter((each) => each.place === undefined);
+      return [
+        ...(others.length === 0 ? [] : [{ config: { entries: others }, place: undefined }]),
+        ...placed.map((each) => ({ config: { entries: [each] }, place: each.place })),
+      ];
+    },
+    joinParts: (parts) => ({
+      entries: parts.flatMap(({ entries }) => entries).toSorted((a, b) => a.index - b.index),
     }),
     resolve: ({ entries }, context) => {
       const resolved = entries.flatMap((each) => resolveEntry(each, context) ?? []);
@@ -202,6 +237,7 @@ function lowerPublished(
     secrets = {},
     timeout,
     failureMode: mode,
+    ...order
   }: Infer<typeof publishedSchema>,
   index: number,
   { origin, secretFiles }: KubernetesContext,
@@ -212,7 +248,8 @@ function lowerPublished(
     return [option, { kind: "secret", file }] as const;
   });
   return {
-    ...{ use: `./policies/${policy}.ts`, options, allow: [], origin: at },
+    ...{ use: `./policies/${policy}.ts`, options, allow: [], origin: at, index },
+    place: orderPlace(order, true, at),
     timeout: timeout === undefined ? undefined : parseDuration(timeout),
     passesOnFailure: mode === "FailOpen",
     secrets: Object.fromEntries(files),
@@ -228,11 +265,20 @@ function checkOf({ name, hooks, isIdentity, passesOnFailure }: CustomEntry) {
 }
 
 function lowerEntry(
-  { use, with: options = {}, allow = [], timeout, failureMode: mode }: Infer<typeof entrySchema>,
+  {
+    use,
+    with: options = {},
+    allow = [],
+    timeout,
+    failureMode: mode,
+    ...order
+  }: Infer<typeof entrySchema>,
+  index: number,
   origin: Origin,
 ): CustomEntryConfig {
   return {
-    ...{ use, options, allow, origin },
+    ...{ use, options, allow, origin, index },
+    place: orderPlace(order, false, origin),
     timeout: timeout === undefined ? undefined : parseDuration(timeout),
     passesOnFailure: mode === "failOpen",
     secrets: {},
@@ -240,8 +286,22 @@ function lowerEntry(
   };
 }
 
+/** Returns the place that a configuration gives to a policy. */
+function orderPlace(
+  { before, after }: { readonly before?: string | undefined; readonly after?: string | undefined },
+  isOfManifest: boolean,
+  origin: Origin,
+): OrderPlace | undefined {
+  const side = before === undefined ? "after" : "before";
+  const name = before ?? after;
+  return name === undefined
+    ? undefined
+    : { side, name, isOfManifest, origin: childOf(origin, side) };
+}
+
 function resolveEntry(config: CustomEntryConfig, context: ResolveContext): CustomEntry | undefined {
   const { use, options, allow, timeout, passesOnFailure, secrets, isPublished, origin } = config;
+  const { index, place } = config;
   const named = namePlace(config);
   const read = readPolicyModule({ use, allow, isPublished }, named, context);
   if (read === undefined) return undefined;
@@ -264,7 +324,8 @@ function resolveEntry(config: CustomEntryConfig, context: ResolveContext): Custo
   if (resolved === undefined) return undefined;
   return {
     name: use.replace(/^.*\//, "").replace(/\.ts$/, ""),
-    ...{ options: resolved, secrets },
+    ...{ options: resolved, secrets, index },
+    order: place && `${place.side} ${place.name}`,
     deadline: timeout ?? DEADLINE,
     ...{ allow, passesOnFailure, sources, hooks, provides, isIdentity, named, origin },
   };
@@ -315,8 +376,12 @@ function hasMessages(
 }
 
 /** Reports values that two policies of a route provide: which one rules read would depend on the request. */
-function reportProvidedTwice(entries: readonly CustomEntry[], { diagnostics }: ResolveContext) {
-  const providers = new Map<string, string>();
+function reportProvidedTwice(
+  entries: readonly CustomEntry[],
+  { route, diagnostics }: ResolveContext,
+): void {
+  const before = route.identityFields.flatMap((each) => [...(each.providers ?? [])]);
+  const providers = new Map<string, string>(before);
   for (const { name, provides, named } of entries) {
     for (const value of Object.keys(provides ?? {})) {
       const first = providers.get(value);
@@ -335,8 +400,8 @@ function comparison(): SettingsComparison<CustomNode> {
   return {
     changes: (before, after) => [
       ...listChanges("policy", namesOf(before), namesOf(after), "closes"),
-      ...after.entries.flatMap((entry) => {
-        const old = before.entries.find(({ name }) => name === entry.name);
+      ...after.entries.flatMap((entry, index) => {
+        const old = before.entries[namesOf(before).indexOf(namesOf(after)[index] ?? "")];
         return old === undefined ? [] : entryChanges(old, entry);
       }),
     ],
@@ -345,8 +410,12 @@ function comparison(): SettingsComparison<CustomNode> {
   };
 }
 
+/** Returns the names of policies; those that are used several times are numbered. */
 function namesOf({ entries }: CustomNode): readonly string[] {
-  return entries.map(({ name }) => name);
+  return entries.map(({ name }, index) => {
+    const earlier = entries.slice(0, index).filter((each) => each.name === name).length;
+    return earlier === 0 ? name : `${name} (${earlier + 1})`;
+  });
 }
 
 function entryChanges(before: CustomEntry, after: CustomEntry): readonly SettingsChange[] {
@@ -360,6 +429,10 @@ function entryChanges(before: CustomEntry, after: CustomEntry): readonly Setting
     const outcome = after.passesOnFailure ? "allowed" : "refused";
     const direction = after.passesOnFailure ? "opens" : "closes";
     changes.push({ direction, text: `if ${name} fails, requests are ${outcome}` });
+  }
+  if (before.order !== after.order) {
+    const where = after.order ?? "at the place of custom policies";
+    changes.push({ direction: "changes", text: `${name} runs ${where}` });
   }
   return [...changes, ...listChanges(`allow of ${name}`, before.allow, after.allow, "opens")];
 }

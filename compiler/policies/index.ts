@@ -132,18 +132,6 @@ export const identities: ReadonlyMap<string, readonly PolicyKind[]> = new Map(
   ),
 );
 
-const kindsByFirst: ReadonlyMap<PolicyKind, ReadonlySet<PolicyKind>> = new Map(
-  policies.map(({ kind }, index) => [
-    kind,
-    new Set(policies.slice(index).map((each) => each.kind)),
-  ]),
-);
-
-/** Returns a kind and all that run after it. */
-export function kindsFrom(kind: PolicyKind): ReadonlySet<PolicyKind> {
-  return kindsByFirst.get(kind) ?? new Set();
-}
-
 /** Returns the policy of a kind. */
 export function policyOf<Kind extends PolicyKind>(kind: Kind): Policies[Kind] {
   return byKind[kind];

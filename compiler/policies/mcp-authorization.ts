@@ -71,6 +71,7 @@ export const mcpAuthorization: Policy<
   scope: ["route", "backend"],
   schema,
   traits: {
+    isOfBackend: true,
     actsOn: ["mcp"],
   },
   plannedOnBackend: { instead: "write it on the route, or in `policies` of a target" },

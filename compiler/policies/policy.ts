@@ -85,6 +85,8 @@ export interface PolicyTraits<Config, Settings> {
   isTerminal?(config: Config): boolean;
   /** Set if it acts on the call to the backend; it is omitted where no backend is called. */
   readonly actsOnCall?: true;
+  /** Set if the backend does its work, so that it is no step of a request and other policies cannot run after it. */
+  readonly isOfBackend?: true;
   /** Set if it chooses the server of each request, among several backends and all addresses of a backend's name. */
   readonly choosesServer?: true;
   /** Whether it limits LLM tokens, which may be deducted before their number is known. */
@@ -104,6 +106,8 @@ export interface PolicyTraits<Config, Settings> {
   readonly servesPreflights?: true;
   /** Which texts of model calls it reads after the guards of the backend; absent if none. */
   textHooks?(settings: Settings): TextHooks | undefined;
+  /** Values that its variable has, and the custom policies that provide them; absent if they are not known. */
+  provides?(settings: Settings): ReadonlyMap<string, string>;
   /** Modules that users wrote and that its code imports; absent if none. */
   sources?(settings: Settings): readonly PolicySource[];
   /** Guards of texts that it has; absent if it has none. */
@@ -163,6 +167,10 @@ export interface PolicyLowering<Config, Settings, Value> {
   readonly lower: (value: Value, origin: Origin) => Config;
   /** Returns complete settings for the template; `undefined` if a mistake was reported. */
   readonly resolve: (config: Config, context: ResolveContext) => Settings | undefined;
+  /** Returns its parts, some of which run elsewhere in request order; absent if all of it is one step. */
+  partsOf?(config: Config): readonly ConfigPart<Config>[];
+  /** Joins the settings of such parts again, in the order of the configuration. */
+  joinParts?(parts: readonly Settings[]): Settings;
   /** Returns its form on a route of a forward proxy, which clients authenticate to in other headers; absent if the same. */
   forProxy?(config: Config): Config;
   /**
@@ -172,6 +180,21 @@ export interface PolicyLowering<Config, Settings, Value> {
   checkRepeated?(config: Config, before: Config, diagnostics: Diagnostics): void;
   /** Reports rules that cannot be decided for a connection, of a policy that also acts on those. */
   checkConnection?(settings: Settings, diagnostics: Diagnostics): void;
+}
+
+/** A part of a policy's configuration, and where it runs; `undefined` for the place of the policy. */
+export interface ConfigPart<Config> {
+  readonly config: Config;
+  readonly place: OrderPlace | undefined;
+}
+
+/** A place in request order, as configured. */
+export interface OrderPlace {
+  readonly side: "before" | "after";
+  /** Name of a policy in files, or its field in manifests. */
+  readonly name: string;
+  readonly isOfManifest: boolean;
+  readonly origin: Origin;
 }
 
 /** A response that a policy sends itself. */
@@ -232,6 +255,8 @@ export interface KubernetesForm<Config, Value> {
 /** Services that a policy can use while its manifest form is read. */
 export interface KubernetesContext {
   readonly origin: Origin;
+  /** Namespace of the policy. */
+  readonly namespace: string;
   readonly diagnostics: Diagnostics;
   /** Returns the server of a backend reference; `undefined` if it is unknown (reported). */
   readonly server: (reference: BackendReferenceValue, origin: Origin) => ServerConfig | undefined;

@@ -1,6 +1,7 @@
 import { absentIdentities, optionalIdentities } from "../backends/parts/known-identities.ts";
 import { readWhatIsHere } from "../backends/parts/tls-files.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { secretEntry } from "../manifests/field-types.ts";
 import { listChanges } from "../model/access.ts";
 import { withoutLiteral } from "../model/literal-secrets.ts";
 import type { MountedFile, Text } from "../model/texts.ts";
@@ -11,11 +12,12 @@ import {
   type Infer,
   list,
   needsField,
+  type ObjectValue,
   object,
   shortText,
   text,
 } from "../schema/schema.ts";
-import type { Policy, ResolveContext } from "./policy.ts";
+import type { KubernetesContext, Policy, ResolveContext } from "./policy.ts";
 
 /** A server whose users connect their accounts. */
 interface ConnectionServer {
@@ -32,29 +34,48 @@ interface ConnectionServer {
 interface UserConnections {
   readonly url: string;
   readonly userClaim: string;
+  /** Namespace of the policy in manifests; absent in files. */
+  readonly owner?: string;
   readonly servers: readonly ConnectionServer[];
 }
 
+const serverFields = {
+  name: text("Name of the connection, for `backendAuth.oauth` and the user.", {
+    maxLength: 64,
+    pattern: "^[A-Za-z0-9][A-Za-z0-9_-]*$",
+    form: "letters, digits, `-` and `_`",
+  }),
+  resource: text("URL of the server: the resource of its tokens (RFC 8707).", {
+    maxLength: 1024,
+    format: "url",
+    examples: ["https://mcp.example.com/mcp"],
+  }),
+  issuer: shortText(
+    "Issuer of its authorization server; the first that the server's metadata names by default (RFC 9728).",
+    { format: "url" },
+  ),
+  clientId: shortText(
+    "Client id of the gateway there. By default the gateway is known by the URL of its document, or registers itself.",
+    { readAtStart: true },
+  ),
+  scopes: list(
+    text("A scope.", {
+      maxLength: 256,
+      pattern: "^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$",
+      form: "a scope without spaces",
+    }),
+    {
+      maxItems: 64,
+      description: "Requested scopes; by default those that the server's metadata names.",
+    },
+  ),
+};
+
+const A_SERVER = "A server whose users connect their accounts.";
+
 const server = object(
   {
-    name: text("Name of the connection, for `backendAuth.oauth` and the user.", {
-      maxLength: 64,
-      pattern: "^[A-Za-z0-9][A-Za-z0-9_-]*$",
-      form: "letters, digits, `-` and `_`",
-    }),
-    resource: text("URL of the server: the resource of its tokens (RFC 8707).", {
-      maxLength: 1024,
-      format: "url",
-      examples: ["https://mcp.example.com/mcp"],
-    }),
-    issuer: shortText(
-      "Issuer of its authorization server; the first that the server's metadata names by default (RFC 9728).",
-      { format: "url" },
-    ),
-    clientId: shortText(
-      "Client id of the gateway there. By default the gateway is known by the URL of its document, or registers itself.",
-      { readAtStart: true },
-    ),
+    ...serverFields,
     clientSecret: either(
       anyText({ minLength: 1, maxLength: 2048, secret: true }),
       object({ file: text("Path of a file with the secret.") }, { required: ["file"] }),
@@ -63,47 +84,55 @@ const server = object(
           "Client secret, as `${NAME}`, or `{file: PATH}`, which is read at start and again whenever it changes.",
       },
     ),
-    scopes: list(
-      text("A scope.", {
-        maxLength: 256,
-        pattern: "^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$",
-        form: "a scope without spaces",
-      }),
-      {
-        maxItems: 64,
-        description: "Requested scopes; by default those that the server's metadata names.",
-      },
-    ),
   },
   {
     required: ["name", "resource"],
     checks: [needsField("clientSecret", "clientId")],
-    description: "A server whose users connect their accounts.",
+    description: A_SERVER,
   },
 );
 
-const schema = object(
+const kubernetesServer = object(
   {
-    url: text("URL of the page, below which the route also serves.", {
-      maxLength: 1024,
-      pattern: "^https?://[^/?#]+/[A-Za-z0-9/._~-]*[A-Za-z0-9._~-]$",
-      form: "a URL with a path, without a slash at its end",
-      examples: ["https://tools.example.com/connect"],
-    }),
-    userClaim: shortText("Claim that names the user.", { default: DEFAULT_USER_CLAIM }),
-    servers: list(server, { minItems: 1, maxItems: 64, description: "The servers." }),
+    ...serverFields,
+    clientSecretRef: secretEntry("A Secret with the client secret.", "clientSecret"),
   },
   {
-    required: ["url", "servers"],
-    description:
-      "Serves a page where users connect their accounts at servers, whose tokens the gateway stores and renews (authorization code with PKCE).",
-    examples: [
-      {
-        url: "https://tools.example.com/connect",
-        servers: [{ name: "tracker", resource: "https://mcp.example.com/mcp" }],
-      },
-    ],
+    required: ["name", "resource"],
+    checks: [needsField("clientSecretRef", "clientId")],
+    description: A_SERVER,
   },
+);
+
+const pageFields = {
+  url: text("URL of the page, below which the route also serves.", {
+    maxLength: 1024,
+    pattern: "^https?://[^/?#]+/[A-Za-z0-9/._~-]*[A-Za-z0-9._~-]$",
+    form: "a URL with a path, without a slash at its end",
+    examples: ["https://tools.example.com/connect"],
+  }),
+  userClaim: shortText("Claim that names the user.", { default: DEFAULT_USER_CLAIM }),
+};
+
+const OF_PAGE = {
+  required: ["url", "servers"],
+  description:
+    "Serves a page where users connect their accounts at servers, whose tokens the gateway stores and renews (authorization code with PKCE).",
+  examples: [
+    {
+      url: "https://tools.example.com/connect",
+      servers: [{ name: "tracker", resource: "https://mcp.example.com/mcp" }],
+    },
+  ],
+} as const;
+
+const ALL_SERVERS = { minItems: 1, maxItems: 64, description: "The servers." };
+
+const schema = object({ ...pageFields, servers: list(server, ALL_SERVERS) }, OF_PAGE);
+
+const kubernetesSchema = object(
+  { ...pageFields, servers: list(kubernetesServer, ALL_SERVERS) },
+  OF_PAGE,
 );
 
 /** Lets users connect their accounts at servers. */
@@ -111,7 +140,8 @@ export const userConnections: Policy<
   "userConnections",
   UserConnections,
   UserConnections,
-  Infer<typeof schema>
+  Infer<typeof schema>,
+  Infer<typeof kubernetesSchema>
 > = {
   kind: "userConnections",
   summary: "serves a page where users connect their accounts at servers, for `backendAuth.oauth`",
@@ -121,8 +151,11 @@ export const userConnections: Policy<
     isTerminal: () => true,
     usesStore: () => true,
     addPrefixes: (_, { url }) => [new URL(url).pathname],
-    connections: ({ url, userClaim, servers }) =>
-      servers.map(({ name }) => ({ name, page: url, claim: userClaim })),
+    connections: ({ url, userClaim, owner, servers }) =>
+      servers.map(({ name }) => ({
+        ...{ name, page: url, claim: userClaim },
+        ...(owner !== undefined && { owner }),
+      })),
   },
   schema,
   names: ["connections"],
@@ -140,13 +173,12 @@ export const userConnections: Policy<
       url,
       userClaim,
       servers: servers.map((each, index) => {
-        const { clientSecret: secret, name, resource, issuer, clientId, scopes } = each;
+        const { clientSecret: secret, ...rest } = each;
         const isText = typeof secret === "string" || (secret !== undefined && "kind" in secret);
         return {
-          ...{ name, resource, issuer, clientId, scopes },
+          ...plainServer(rest, origin, index),
           clientSecret:
             secret === undefined || isText ? secret : { kind: "path" as const, file: secret.file },
-          origin: childOf(origin, "servers", index),
         };
       }),
     }),
@@ -162,7 +194,47 @@ export const userConnections: Policy<
       return seen.size < servers.length ? undefined : { ...config, servers };
     },
   },
+  kubernetes: {
+    field: "traffic.userConnections",
+    schema: kubernetesSchema,
+    lower: lowerKubernetes,
+  },
 };
+
+function lowerKubernetes(
+  { url, userClaim = DEFAULT_USER_CLAIM, servers }: Infer<typeof kubernetesSchema>,
+  { origin, namespace, secretFiles }: KubernetesContext,
+): UserConnections {
+  return {
+    url,
+    userClaim,
+    owner: namespace,
+    servers: servers.map(({ clientSecretRef: secret, ...rest }, index) => {
+      const plain = plainServer(rest, origin, index);
+      if (secret === undefined) return { ...plain, clientSecret: undefined };
+      const { name, key = "clientSecret" } = secret;
+      const at = childOf(plain.origin, "clientSecretRef");
+      const [file = ""] = secretFiles(name, [key], "clientSecret", at);
+      return { ...plain, clientSecret: { kind: "secret", file } };
+    }),
+  };
+}
+
+/** Returns a server without its secret. */
+function plainServer(
+  {
+    name,
+    resource,
+    issuer,
+    clientId,
+    scopes,
+  }: ObjectValue<typeof serverFields, "name" | "resource">,
+  origin: Origin,
+  index: number,
+): Omit<ConnectionServer, "clientSecret"> {
+  const at = childOf(origin, "servers", index);
+  return { name, resource, issuer, clientId, scopes, origin: at };
+}
 
 function namesOf({ servers }: UserConnections): readonly string[] {
   return servers.map(({ name, resource }) => `${name} of ${resource}`);

@@ -4,7 +4,7 @@ import type { Exchange } from "../http/exchange.ts";
 export interface PageOptions {
   /** Status of the response; 200 if absent. */
   readonly status?: number;
-  /** Origin where its form may lead besides the gateway; absent if nowhere. */
+  /** Origins or protocols (`https:`) where its form may lead besides the gateway; absent if nowhere. */
   readonly target?: string;
   readonly cookies?: readonly string[];
 }
@@ -16,20 +16,21 @@ export function respondPage(
   { status = 200, target = "", cookies = [] }: PageOptions = {},
 ): void {
   exchange.record.reason ??= "DirectResponse";
+  const headers = [...pageHeaders(target), ...cookies.flatMap((each) => ["set-cookie", each])];
+  exchange.respond(status, headers, html);
+}
+
+/** Returns the headers of a page that no other page can frame or change. `target`: where its form may lead in addition. */
+export function pageHeaders(target = ""): readonly string[] {
   const policy = [
     ...["default-src 'none'", "style-src 'unsafe-inline'", "frame-ancestors 'none'"],
     ...["base-uri 'none'", `form-action 'self' ${target}`.trim()],
   ];
-  exchange.respond(
-    status,
-    [
-      ...["content-type", "text/html; charset=utf-8", "cache-control", "no-store"],
-      ...["content-security-policy", policy.join("; "), "x-frame-options", "DENY"],
-      ...["referrer-policy", "same-origin", "x-content-type-options", "nosniff"],
-      ...cookies.flatMap((cookie) => ["set-cookie", cookie]),
-    ],
-    html,
-  );
+  return [
+    ...["content-type", "text/html; charset=utf-8", "cache-control", "no-store"],
+    ...["content-security-policy", policy.join("; "), "x-frame-options", "DENY"],
+    ...["referrer-policy", "same-origin", "x-content-type-options", "nosniff"],
+  ];
 }
 
 /** Returns a page. `body` and `head` are HTML, the title is a string. */

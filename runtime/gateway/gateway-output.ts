@@ -64,6 +64,7 @@ export class GatewayOutput {
     this.#refusedConnections = metrics.counter(connectionsRefused);
     this.log = this.#openLog(settings);
     this.audit = definition.audit?.open(writer);
+    context.auditGrants((change) => this.audit?.grant(change));
     this.#accessLog = this.#openAccessLog(definition, settings);
     this.#labelled = this.#openLabelled(definition);
   }

@@ -5,6 +5,7 @@ import { BufferBudget } from "../process/buffer-budget.ts";
 import { type Indexed, SwapSet } from "../process/deadlines.ts";
 import type {
   GatewayContext,
+  GrantChange,
   LiveSession,
   PersistedState,
   SharedDocument,
@@ -41,6 +42,7 @@ export class LiveContext implements GatewayContext {
   readonly warn: (message: string) => void;
   isDraining = false;
   isOverdue = false;
+  #auditGrant: GatewayContext["auditGrant"] | undefined;
   readonly #deadlineListeners = new SwapSet<Listener>();
   readonly #reloadListeners = new SwapSet<Listener>();
 
@@ -57,6 +59,13 @@ export class LiveContext implements GatewayContext {
     this.buffers = new BufferBudget(maxBufferedBytes, place?.buffers, place?.index);
     this.threads = place;
     this.warn = warn;
+  }
+
+  readonly auditGrant = (change: GrantChange): void => this.#auditGrant?.(change);
+
+  /** Sets the function that writes changes of grants to the audit log. */
+  auditGrants(write: GatewayContext["auditGrant"]): void {
+    this.#auditGrant = write;
   }
 
   onDrainDeadline(listener: () => void): () => void {

@@ -5,6 +5,8 @@ export interface ExchangeTrace {
    * `hasItsError`: whether the exchange is about this call, so that the exchange's error is the call's.
    */
   beginCall(name: string, hasItsError?: boolean): CallSpan;
+  /** Starts the span of work of the gateway itself, such as `custom tenant request`. */
+  beginStep(name: string): CallSpan;
   /** Ends the trace after so many milliseconds; `status` is `undefined` if the client left without a response. */
   end(status: number | undefined, duration: number): void;
 }

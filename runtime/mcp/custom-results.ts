@@ -5,7 +5,8 @@ import {
   noteHookFailure,
   noteHookRefusal,
 } from "../policies/custom/custom-policy.ts";
-import { type KnownIdentities, MadeRefusal, RequestView } from "../policies/custom/request-view.ts";
+import { MadeRefusal } from "../policies/custom/made-refusal.ts";
+import { type KnownIdentities, RequestView } from "../policies/custom/request-view.ts";
 import { withinDeadline } from "../policies/custom.ts";
 import type { PolicyJson, PolicyTool } from "../policy/policy.ts";
 import { interceptResults, refuseResumedResults } from "./guarded-responses.ts";
@@ -44,7 +45,7 @@ export async function applyToResults(
           ? policy.definition.toolResult?.({ tool, result: given }, policy.options, view)
           : policy.definition.toolList?.(toolsOf(given), policy.options, view),
       );
-      if (made instanceof MadeRefusal) {
+      if (MadeRefusal.isMade(made)) {
         noteHookRefusal(exchange, policy, hook);
         return rpcError(id, rpcCode.invalidParams, made.message);
       }

@@ -5,7 +5,8 @@ import {
   failed,
   noteHookRefusal,
 } from "../policies/custom/custom-policy.ts";
-import { type KnownIdentities, MadeRefusal, RequestView } from "../policies/custom/request-view.ts";
+import { MadeRefusal } from "../policies/custom/made-refusal.ts";
+import { type KnownIdentities, RequestView } from "../policies/custom/request-view.ts";
 import { withinDeadline } from "../policies/custom.ts";
 import type { PolicyToolCall } from "../policy/policy.ts";
 import { type Message, textAt } from "./protocol/message.ts";
@@ -32,7 +33,7 @@ export async function applyToToolCall(
       policy.definition.toolCall?.(call, policy.options, view),
     );
     if (exchange.isOver) return false;
-    if (result instanceof MadeRefusal) return refuseCall(exchange, policy, meant, result);
+    if (MadeRefusal.isMade(result)) return refuseCall(exchange, policy, meant, result);
     if (result !== undefined)
       throw new TypeError("toolCall returned something other than a refusal");
     countCall(exchange, policy, "toolCall", "ok");

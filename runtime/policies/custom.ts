@@ -1,6 +1,5 @@
 import type { Exchange } from "../http/exchange.ts";
-import { fieldLines } from "../http/http1/fields.ts";
-import { refuse } from "../http/refuse.ts";
+import { isGrpcCall, noteRefusal, refuse } from "../http/refuse.ts";
 import type { ProvidedTypes, ValueType } from "../policy/policy.ts";
 import {
   type CustomPolicy,
@@ -8,10 +7,13 @@ import {
   DeadlineExceeded,
   failed,
   type HookName,
+  hookOutcome,
   noteDuration,
   noteHookRefusal,
 } from "./custom/custom-policy.ts";
-import { type KnownIdentities, MadeRefusal, RequestView } from "./custom/request-view.ts";
+import { frozenCopy } from "./custom/frozen-copy.ts";
+import { MadeRefusal, refusalFields } from "./custom/made-refusal.ts";
+import { type KnownIdentities, RequestView } from "./custom/request-view.ts";
 
 /** Runs the `request` hook of a policy that is not async. Returns false if the request was refused. */
 export function applyCustom(
@@ -56,7 +58,7 @@ export async function withinDeadline<Result>(
   call: () => Result | Promise<Result>,
 ): Promise<Result> {
   const began = performance.now();
-  const span = exchange.trace?.beginCall(`custom ${name} ${hook}`);
+  const span = exchange.trace?.beginStep(`custom ${name} ${hook}`);
   try {
     const pending = call();
     noteDuration(exchange, name, hook, began);
@@ -65,7 +67,7 @@ export async function withinDeadline<Result>(
     span?.end();
     return result;
   } catch (error) {
-    span?.end(error instanceof DeadlineExceeded ? "timeout" : "failed");
+    span?.end(hookOutcome(error));
     throw error;
   }
 }
@@ -99,23 +101,32 @@ function settle(
     countCall(exchange, policy, hook, "ok");
     return true;
   }
-  if (result instanceof MadeRefusal) return refuseAs(exchange, policy, hook, result);
+  if (MadeRefusal.isMade(result)) return refuseAs(exchange, policy, hook, result);
   addProvided(exchange, policy, result);
   countCall(exchange, policy, hook, "ok");
   return true;
 }
 
-/** Sends the refusal of a policy. Returns false, or throws if its headers are invalid. */
+/** Sends the refusal of a policy. Its own content-type counts where the message is the whole body. Returns false. */
 export function refuseAs(
   exchange: Exchange,
   policy: CustomPolicy,
   hook: HookName,
-  { status, message, headers }: MadeRefusal,
+  refusal: MadeRefusal,
 ): false {
-  const list = Object.entries(headers).flat();
-  if (fieldLines(list) === undefined) throw new TypeError("the headers of a refusal are invalid");
   noteHookRefusal(exchange, policy, hook);
-  refuse(exchange, status, "Custom", message, list);
+  const { status, message } = refusal;
+  const { list, contentType } = refusalFields(refusal);
+  if (
+    contentType === undefined ||
+    exchange.refusalFormat.protocol !== "http" ||
+    isGrpcCall(exchange)
+  )
+    refuse(exchange, status, "Custom", message, list);
+  else {
+    noteRefusal(exchange, "Custom", message);
+    exchange.respond(status, [...list, "content-type", contentType], message);
+  }
   return false;
 }
 
@@ -129,7 +140,8 @@ function addProvided(
     values.catch(() => {});
     throw new TypeError("a hook that returns a promise must be declared async");
   }
-  if (typeof values !== "object" || values === null)
+  // Others, such as a Response, would be values without names.
+  if (!isPlainObject(values))
     throw new TypeError("a hook returned something other than a refusal or provided values");
   const provided: Record<string, unknown> = Object.assign(
     Object.create(null),
@@ -140,11 +152,17 @@ function addProvided(
     if (type === undefined) throw new TypeError(`"${name}" is not in provides`);
     if (value === undefined) continue;
     if (!isOfType(value, type)) throw new TypeError(`"${name}" is not of the type "${type}"`);
-    provided[name] = value;
+    provided[name] = frozenCopy(value);
   }
   const missing = definition.identity === true && absentOf(provides, values);
   if (missing) throw new TypeError(`an identity without "${missing}"`);
-  exchange.attributes.custom = provided;
+  exchange.attributes.custom = Object.freeze(provided);
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 /** Returns the name of a declared value that is absent. */

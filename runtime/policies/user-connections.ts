@@ -13,6 +13,7 @@ import {
 } from "../auth/connections/connection-client.ts";
 import { endGrant, grantOf } from "../auth/connections/granted-tokens.ts";
 import { type GrantClient, Grants, userOf } from "../auth/connections/grants.ts";
+import { connectedPage, connectPage, listPage } from "../auth/connections/pages.ts";
 import { errorWord, TokensRefused } from "../auth/oauth/request-tokens.ts";
 import { isCrossSite } from "../auth/oidc/browser.ts";
 import { BrowserCookies, type CookieOwner, cookieNames } from "../auth/oidc/browser-cookies.ts";
@@ -23,11 +24,9 @@ import { readWhole } from "../http/buffer-body.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { queryValue } from "../http/routing/query.ts";
-import { Remembered } from "../process/remembered.ts";
 import { sealSession, unsealSession } from "../process/session-seal.ts";
 import { SECOND } from "../process/units.ts";
 import { StoreError } from "../store/store.ts";
-import { connectedPage, connectPage, listPage } from "./user-connections/pages.ts";
 
 /** A server whose users connect their accounts. */
 export interface ConnectionServer {
@@ -48,13 +47,13 @@ export interface UserConnections {
   readonly url: string;
   /** Claim that names the user. */
   readonly userClaim: string;
+  /** Namespace of the manifest that has it; absent in files. */
+  readonly owner?: string;
   readonly servers: readonly ConnectionServer[];
 }
 
 /** Maximum duration of an authorization, in seconds. */
 const AUTHORIZATION_TIME = 600;
-/** Maximum number of remembered authorizations that have returned. */
-const MAX_FINISHED = 10_000;
 /** Maximum bytes of a form. */
 const MAX_FORM = 4_096;
 
@@ -72,8 +71,8 @@ interface BegunAuthorization {
 }
 
 /** Returns the owner of the cookies of a page. */
-export function connectionCookies(url: string): CookieOwner {
-  return { issuer: "user connections", clientId: "gwc", redirectUri: url };
+export function connectionCookies(url: string, owner?: string): CookieOwner {
+  return { issuer: "user connections", clientId: owner ?? "gwc", redirectUri: url };
 }
 
 /**
@@ -94,17 +93,18 @@ export function serveClientDocument(exchange: Exchange, settings: UserConnection
 /** Removes what a user has granted at the servers of a page. */
 async function endAll(
   exchange: Exchange,
-  { userClaim, servers }: UserConnections,
+  { userClaim, servers, owner }: UserConnections,
   claims: JwtVariable,
 ): Promise<void> {
   const user = userOf(claims, userClaim);
-  const grants = Grants.of(exchange.gateway);
+  const grants = Grants.of(exchange.gateway, owner);
   if (user === undefined || grants === undefined) return;
   try {
     for (const { name } of servers) {
-      if (!(await endGrant(grants, user, name))) continue;
-      note(exchange, name, "revoked");
-      logFields(exchange.record).set("jwt.sub", String(claims?.sub));
+      const end = await endGrant(grants, user, name);
+      if (end === undefined) continue;
+      grants.note(user, name, "revoked");
+      noteProblem(exchange, end.problem);
     }
   } catch (error) {
     // The login ends in any case; the connection is still listed on the page.
@@ -134,7 +134,7 @@ async function servePage(
   settings: UserConnections,
 ): Promise<void> {
   const user = userOf(jwt, settings.userClaim);
-  const grants = Grants.of(exchange.gateway);
+  const grants = Grants.of(exchange.gateway, settings.owner);
   if (user === undefined) return refusePage(exchange, 403, "your login does not name a user");
   if (grants === undefined) return refusePage(exchange, 503, "there is no store for connections");
   const [server, part] = addressed(exchange, settings);
@@ -199,8 +199,16 @@ async function ask(
       scopes: scopesOf(server, found),
       isConnected,
     }),
-    { target: new URL(found.server.authorizationEndpoint).origin },
+    { target: formTargets(found.server.authorizationEndpoint) },
   );
+}
+
+/**
+ * Returns where the form may lead. Browsers apply that to redirects as well, and authorization servers send users to login pages
+ * of other sites.
+ */
+function formTargets(authorizationEndpoint: string): string {
+  return new URL(authorizationEndpoint).protocol === "https:" ? "https:" : "https: http:";
 }
 
 /** Begins an authorization, or ends a connection, for a form of this page. */
@@ -212,7 +220,9 @@ async function change(page: Page, server: ConnectionServer): Promise<void> {
   if (body === undefined) return;
   if (new URLSearchParams(body.toString("utf8")).get("action") !== "disconnect")
     return begin(page, server);
-  if (await endGrant(grants, user, server.name)) note(exchange, server.name, "revoked");
+  const end = await endGrant(grants, user, server.name);
+  if (end !== undefined) note(exchange, server.name, "revoked");
+  noteProblem(exchange, end?.problem);
   sendBrowser(exchange, settings.url, []);
 }
 
@@ -257,7 +267,7 @@ async function finish(
   { exchange, settings, user, grants }: Page,
   server: ConnectionServer,
 ): Promise<void> {
-  const { gateway, query } = exchange;
+  const { query } = exchange;
   const state = queryValue(query, "state") ?? "";
   const cookies = cookiesOf(exchange, settings);
   const begun = begunAuthorization(exchange, cookies, state);
@@ -265,7 +275,7 @@ async function finish(
     return refusePage(exchange, 400, "this connection was not started in this browser");
   if (begun.user !== user)
     return refusePage(exchange, 403, "this connection was started by another user");
-  if (!FINISHED.add(state, begun.end * SECOND, gateway))
+  if (!(await grants.useState(state, begun.end * SECOND)))
     return refusePage(exchange, 400, "this connection was already completed");
   exchange.addResponseHeader("set-cookie", cookies.dropLogin(state));
   const found = await discover(exchange, server);
@@ -306,9 +316,6 @@ async function finish(
     refusePage(exchange, status, "the authorization server did not issue a token");
   }
 }
-
-/** States of authorizations that have returned. */
-const FINISHED = new Remembered("user connections finished", MAX_FINISHED);
 
 function begunAuthorization(
   exchange: Exchange,
@@ -362,8 +369,8 @@ function scopesOf({ scopes }: ConnectionServer, { server, scopes: own }: Discove
   return more ? [...own, "offline_access"] : own;
 }
 
-function cookiesOf(exchange: Exchange, { url }: UserConnections): BrowserCookies {
-  return new BrowserCookies(exchange, cookieNames(connectionCookies(url)));
+function cookiesOf(exchange: Exchange, { url, owner }: UserConnections): BrowserCookies {
+  return new BrowserCookies(exchange, cookieNames(connectionCookies(url, owner)));
 }
 
 function binding({ name }: BrowserCookies): string {
@@ -377,6 +384,11 @@ function secret(): string {
 /** Notes a change of a connection for the log and the audit log. */
 function note({ record }: Exchange, name: string, event: "granted" | "revoked"): void {
   logFields(record).set("connection", name).set("connection.event", event);
+}
+
+/** Notes that tokens were removed here but not revoked, for the log. */
+function noteProblem({ record }: Exchange, problem: string | undefined): void {
+  if (problem !== undefined) logFields(record).set("error", problem);
 }
 
 function refusePage(exchange: Exchange, status: number, problem: string): void {

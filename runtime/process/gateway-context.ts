@@ -35,6 +35,8 @@ export interface GatewayContext {
   readonly env: EnvVariables;
   /** Warns the operator in the process log. Never pass a token, a body or a secret. */
   readonly warn: (message: string) => void;
+  /** Writes a line of the audit log about tokens that a user has granted; does nothing without an audit log. */
+  readonly auditGrant: (change: GrantChange) => void;
   /** Whether the process is shutting down: new sessions are refused, streams end at the next opportunity. */
   readonly isDraining: boolean;
   /** Whether the last deadline of the shutdown has passed: everything that is still open is aborted. */
@@ -46,6 +48,15 @@ export interface GatewayContext {
   onDrainDeadline(listener: () => void): () => void;
   /** Calls the listener after each reload of the configuration. The returned function unsubscribes. */
   onReload(listener: () => void): () => void;
+}
+
+/** A change of the tokens that a user has granted to the gateway, outside of a request of that user's browser. */
+export interface GrantChange {
+  /** Name of the user, as the user's token has it. */
+  readonly identity: string;
+  /** Name of the connection. */
+  readonly connection: string;
+  readonly event: string;
 }
 
 /** One thread's view of the threads of a process that serve the same ports. */

@@ -29,7 +29,13 @@ if hasValue == '0' then
 else
   redis.call('SADD', KEYS[2], id)
   redis.call('SET', KEYS[1], value)
-  if expires ~= '' then redis.call('PEXPIREAT', KEYS[1], expires) end
+  if expires ~= '' then
+    redis.call('PEXPIREAT', KEYS[1], expires)
+    -- Ids of records that nobody deletes would accumulate.
+    for _, other in ipairs(redis.call('SRANDMEMBER', KEYS[2], 3)) do
+      if redis.call('EXISTS', KEYS[2] .. ':' .. other) == 0 then redis.call('SREM', KEYS[2], other) end
+    end
+  end
 end
 redis.call('PUBLISH', channel, id)
 return 1

@@ -34,6 +34,7 @@ export type Space =
   | "ended-logins"
   | "user-grants"
   | "grant-renewals"
+  | "used-authorizations"
   | "oauth-clients";
 
 /** A change of a record. */

@@ -4,8 +4,8 @@ import {
   hookOutcome,
   noteDuration,
 } from "../policies/custom/custom-policy.ts";
+import { MadeRefusal } from "../policies/custom/made-refusal.ts";
 import { hookErrorText } from "../policies/custom/policy-lines.ts";
-import { MadeRefusal } from "../policies/custom/request-view.ts";
 import { inTime } from "../policies/custom.ts";
 import type { PolicyConnection, PolicyRefusal } from "../policy/policy.ts";
 import { type Connection, refuseConnection } from "./connection.ts";
@@ -56,7 +56,7 @@ function call(connection: Connection, { name, definition, options }: CustomPolic
 }
 
 function settle(connection: Connection, policy: CustomPolicy, result: unknown): boolean {
-  if (result instanceof MadeRefusal) {
+  if (MadeRefusal.isMade(result)) {
     countCall(connection, policy, HOOK, "refused");
     refuseConnection(connection, "Custom", `${policy.name}: ${result.message}`);
     return false;

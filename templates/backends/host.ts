@@ -11,13 +11,23 @@ import { forwardCode, forwardSettings, passthrough, tcpSettings } from "./parts/
 import { plainForward } from "./parts/forward.ts";
 import { healthSettings, unhealthyFunction } from "./parts/health.ts";
 import { refusedShare } from "./parts/refused-share.ts";
+import { forwardedUsers, readsUser } from "./parts/user-connection.ts";
 
 const WEIGHTED = "gwc/runtime/backends/weighted";
 const WATCHED = "gwc/runtime/backends/watched";
 const LASTING = "gwc/runtime/backends/lasting-choice";
 
 /** Plain HTTP upstreams: forwards the request to one of them by weight; without any weight, it is refused. */
-export const hostTemplate: BackendTemplate<"host"> = { code: hostCode, connection: connectionCode };
+export const hostTemplate: BackendTemplate<"host"> = {
+  code: hostCode,
+  connection: connectionCode,
+  reads: ({ connection }) => readsUser([connection]),
+};
+
+/** Returns the settings of a server's connections that are not those of its address. */
+function ownSettings(node: BackendNode<"host">, { messagesOf }: BackendScope) {
+  return { ...forwardedUsers(node.connection), ...messagesOf(node) };
+}
 
 function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): BackendCode {
   const nodes = all.filter(({ weight }) => weight > 0);
@@ -37,7 +47,7 @@ function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): Ba
       declarations: [
         code`
           ${scope.trace(only.origin)}
-          const upstream = ${forwardCode(only.url, only.connection, scope.messagesOf(only))};
+          const upstream = ${forwardCode(only.url, only.connection, ownSettings(only, scope))};
         `,
       ],
       step: [...token, code`return ${pass(code`upstream`)};`],
@@ -54,7 +64,7 @@ function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): Ba
         {
           ${scope.trace(origin)}
           weight: ${literal(weight)},
-          ${[code`upstream: ${forwardCode(url, connection, scope.messagesOf(node))},`, ...(watch === undefined ? [] : [watch])]}
+          ${[code`upstream: ${forwardCode(url, connection, ownSettings(node, scope))},`, ...(watch === undefined ? [] : [watch])]}
         },
       `;
   });
@@ -95,7 +105,7 @@ function lastingCode(
   const tests = unhealthyTests(nodes, scope);
   const backends = nodes.map((node) => {
     const { url, connection, weight, health, origin } = node;
-    const server = { ...forwardSettings(url, connection), ...scope.messagesOf(node) };
+    const server = { ...forwardSettings(url, connection), ...ownSettings(node, scope) };
     return code`
       {
         ${scope.trace(origin)}

@@ -19,6 +19,7 @@ import type {
   ShareCode,
 } from "./backend.ts";
 import { passthrough, upstreamSettings } from "./parts/connection.ts";
+import { readsUser, targetUsers } from "./parts/user-connection.ts";
 
 const MODULE = "gwc/runtime/mcp/transports/backend";
 const toStateless = imported("gwc/runtime/mcp/bridge/to-stateless", "toStateless");
@@ -26,6 +27,10 @@ const toSessions = imported("gwc/runtime/mcp/bridge/to-sessions", "toSessions");
 const toSingleCalls = imported("gwc/runtime/mcp/bridge/to-single-calls", "toSingleCalls");
 const toOnlyTarget = imported("gwc/runtime/mcp/passthrough/passthrough", "toOnlyTarget");
 const sentTrace = imported("gwc/runtime/mcp/transports/sent-trace", "sentTrace");
+const UNCONNECTED = {
+  mcp: imported("gwc/runtime/mcp/transports/unconnected-mcp", "unconnectedMcp"),
+  api: imported("gwc/runtime/mcp/transports/unconnected-mcp", "unconnectedApi"),
+};
 const SHARES = "gwc/runtime/mcp/shares";
 const LIMITS = "gwc/runtime/mcp/transports/default-limits";
 
@@ -39,9 +44,7 @@ export const mcpTemplate: BackendTemplate<"mcp"> = {
   share: (node, before, scope) => servedCode(node, scope, before),
   hasSessions: true,
   reads: ({ targets }) =>
-    targets.some((each) => each.kind !== "stdio" && each.connection.userConnection !== undefined)
-      ? ["jwt"]
-      : [],
+    readsUser(targets.flatMap((each) => (each.kind === "stdio" ? [] : [each.connection]))),
   toolCaller: ({ toolSearch }) => toolSearch?.names.call,
   handover: imported("gwc/runtime/mcp/session-handover", "sessionHandover"),
   maxThreads: (node) => Math.min(...Object.values(sessionLimits(node))),
@@ -340,21 +343,6 @@ function metadataOf(matches: readonly RouteMatch[]): readonly string[] {
 const WELL_KNOWN =
   /^\/\.well-known(?:\/oauth-protected-resource|\/oauth-authorization-server)?(?=\/|$)/;
 
-type HttpNode = Exclude<McpNode["targets"][number], { readonly kind: "stdio" }>;
-
-/** Writes the connection of users whose tokens a server gets; `undefined` if it gets none. */
-function userConnection(
-  use: HttpNode["connection"]["userConnection"],
-  unconnected: string,
-): Code | undefined {
-  if (use === undefined) return undefined;
-  const { name: connection, page, claim } = use;
-  const local = imported("gwc/runtime/mcp/transports/unconnected-mcp", unconnected);
-  const open = imported("gwc/runtime/auth/connections/connected-upstream", "userConnection");
-  const settings = { name: connection, page, claim, unconnected: code`${local}` };
-  return code`${open}(${literal(settings)})`;
-}
-
 /**
  * Writes a server. `withhold`: the gateway checked the client's credentials, so they were for it and are not
  * forwarded. Without a check, they are for the server.
@@ -374,7 +362,7 @@ function target(
         name,
         ...upstreamSettings(node.url, node.connection),
         credentials: node.connection.isPassthrough ? "token" : credentials,
-        user: userConnection(node.connection.userConnection, "unconnectedMcp"),
+        user: targetUsers(node.connection, UNCONNECTED.mcp),
         ...(again && { retry: again.server }),
         ...(node.kind === "streamable" && era),
       };
@@ -385,7 +373,7 @@ function target(
         name,
         ...upstreamSettings(node.url, node.connection),
         credentials: node.connection.isPassthrough ? "token" : credentials,
-        user: userConnection(node.connection.userConnection, "unconnectedApi"),
+        user: targetUsers(node.connection, UNCONNECTED.api),
         ...(again && { retry: again.api }),
         tools: node.tools.map((tool) => ({ ...tool })),
       };

@@ -17,7 +17,7 @@ export const customTemplate: PolicyTemplate<"custom"> = {
   detail: ({ entries }) => entries.map((entry) => entry.name).join(", "),
   attributes: () => ["custom"],
   code: ({ settings: { entries } }, scope) => {
-    const parts = entries.map((entry, index) => entryCode(entry, index, scope));
+    const parts = entries.map((entry) => entryCode(entry, scope));
     return {
       declarations: parts.flatMap((part) => part.declarations),
       steps: parts.flatMap((part) => part.steps),
@@ -25,14 +25,14 @@ export const customTemplate: PolicyTemplate<"custom"> = {
     };
   },
   connection: ({ settings: { entries } }, scope) =>
-    entries.map((entry, index) => connectionPart(entry, index, scope)),
+    entries.map((entry) => connectionPart(entry, scope)),
 };
 
-function entryCode(entry: Entry, index: number, scope: RouteScope): PolicyCode {
+function entryCode(entry: Entry, scope: RouteScope): PolicyCode {
   const { hooks } = entry;
   const hasResults = hooks.toolResult !== undefined || hooks.toolList !== undefined;
   const waitsForBody = [hooks.requestBody, hooks.toolCall].some((hook) => hook !== undefined);
-  const label = labelOf(index);
+  const label = labelOf(entry);
   const call = (symbol: string, module: string, ...more: readonly Code[]): Code => {
     const identities = identitiesOf(scope);
     const rest = [...more, ...(identities === undefined ? [] : [identities])].map(
@@ -77,8 +77,8 @@ function entryCode(entry: Entry, index: number, scope: RouteScope): PolicyCode {
 }
 
 /** Writes the policy of a route of connections. */
-function connectionPart(entry: Entry, index: number, { trace }: ConnectionScope): ConnectionPart {
-  const label = labelOf(index);
+function connectionPart(entry: Entry, { trace }: ConnectionScope): ConnectionPart {
+  const label = labelOf(entry);
   const isAsync = entry.hooks.connect?.isAsync === true;
   const run = imported(
     "gwc/runtime/tcp/custom-connection",
@@ -94,7 +94,7 @@ function connectionPart(entry: Entry, index: number, { trace }: ConnectionScope)
   };
 }
 
-function labelOf(index: number): Name {
+function labelOf({ index }: Entry): Name {
   return name(`customPolicy${index === 0 ? "" : index + 1}`);
 }
 

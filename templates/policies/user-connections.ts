@@ -1,5 +1,5 @@
 import { clientSecretCode } from "../backends/parts/connection.ts";
-import { code, literal } from "../code/code.ts";
+import { code, join, literal } from "../code/code.ts";
 import { imported, importedType, name } from "../code/names.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
@@ -8,14 +8,16 @@ const MODULE = "gwc/runtime/policies/user-connections";
 /** `userConnections`: the servers, the step for documents about clients, and the page. */
 export const userConnectionsTemplate: PolicyTemplate<"userConnections"> = {
   hasSessions: true,
-  ownToken: ({ url }) => {
-    const owner = code`${imported(MODULE, "connectionCookies")}(${literal(url)})`;
-    return code`${imported("gwc/runtime/auth/oidc/browser-cookies", "ownCookies")}(${owner})`;
+  ownToken: ({ url, owner }) => {
+    const args = [url, ...(owner === undefined ? [] : [owner])].map((each) => literal(each));
+    const cookies = code`${imported(MODULE, "connectionCookies")}(${join(args, ", ")})`;
+    return code`${imported("gwc/runtime/auth/oidc/browser-cookies", "ownCookies")}(${cookies})`;
   },
-  code: ({ settings: { url, userClaim, servers }, origin }, { trace, variables }) => {
+  code: ({ settings: { url, userClaim, owner, servers }, origin }, { trace, variables }) => {
     const settings = {
       url,
       userClaim,
+      owner,
       servers: servers.map((each) => ({
         name: each.name,
         resource: each.resource,

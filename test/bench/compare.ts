@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { writeFiles } from "../../compiler/4-emit/write.ts";
 import { compileFile } from "../harness/compile-file.ts";
 import { freePort } from "../harness/free-port.ts";
@@ -22,6 +22,8 @@ export interface Case {
   readonly script?: string;
   /** Requests before the first one that counts; absent: as many as the pace says. */
   readonly warmUp?: number;
+  /** Folder of the file; absent: one of its own. */
+  readonly folder?: string;
   /** The listener's certificate and key; absent: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
@@ -179,7 +181,7 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 async function startCase(
-  { name, routes, script, file: rest, tls }: Case,
+  { name, routes, script, file: rest, folder: home, tls }: Case,
   folder: string,
   upstream: string,
 ) {
@@ -190,7 +192,7 @@ async function startCase(
   }
   const secure = tls && { protocol: "HTTPS", tls };
   const binds = [{ port: await freePort(), listeners: [{ name: "web", ...secure, routes }] }];
-  const file = `${folder}.json`;
+  const file = home === undefined ? `${folder}.json` : join(home, `${basename(folder)}.json`);
   writeFileSync(file, JSON.stringify({ ...rest, binds }));
   const { files } = await compileFile(file, { name });
   writeFiles(folder, files);

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Case } from "./compare.ts";
+import { EMPTY_POLICY } from "./custom-policies.ts";
 import { makeIdentity } from "./token.ts";
 
 /** A GET with further headers, ready for the wire. */
@@ -54,6 +55,12 @@ export async function policyCases(
   ): Case => ({
     ...one(name, {}),
     file: { frontendPolicies: { tracing: { ...collector, randomSampling } } },
+  });
+  const empty = join(folder, "policies");
+  mkdirSync(empty, { recursive: true });
+  const hooks = ["a", "b", "c"].map((name) => {
+    writeFileSync(join(empty, `${name}.ts`), EMPTY_POLICY);
+    return { use: `./policies/${name}.ts` };
   });
   const asked = (...headers: readonly string[]) => get("/items/1?q=x", headers);
   return [
@@ -108,6 +115,8 @@ export async function policyCases(
         processingOptions: { requestBodyMode: "none", responseBodyMode: "none" },
       },
     }),
+    { ...one("custom (empty)", { custom: hooks.slice(0, 1) }), folder },
+    { ...one("custom (three empty)", { custom: hooks }), folder },
     alone("directResponse", { directResponse: { status: 200, body: "x".repeat(128) } }),
     alone("requestRedirect", { requestRedirect: { scheme: "https" } }),
   ];

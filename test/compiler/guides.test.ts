@@ -32,6 +32,12 @@ const FILES = {
     paths: { "/orders": { get: { operationId: "listOrders", responses: {} } } },
   }),
   "policies/tenant.ts": policyWith("x-tenant-id"),
+  "policies/token.ts": policyWith("x-tenant-id")
+    .replace(/provides.*\n/, "")
+    .replace(/return \{ tenant \};/, ""),
+  "policies/quota.ts": policyWith("x-tenant-id")
+    .replace(/provides.*\n/, "")
+    .replace(/return \{ tenant \};/, ""),
   "policies/sign.ts": policyWith("HMAC-SHA256"),
   "policies/canary.ts": policyWith("HMAC-SHA256").replace(/required: true, /, ""),
 };

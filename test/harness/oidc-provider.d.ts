@@ -25,8 +25,13 @@ declare module "oidc-provider" {
     readonly AccessToken: {
       find(
         token: string,
-      ): Promise<{ readonly accountId: string; readonly isExpired: boolean } | undefined>;
+      ): Promise<
+        | { readonly accountId: string; readonly isExpired: boolean; readonly grantId?: string }
+        | undefined
+      >;
+      revokeByGrantId(grantId: string): Promise<void>;
     };
+    readonly RefreshToken: { revokeByGrantId(grantId: string): Promise<void> };
     readonly Grant: new (of: {
       accountId: string;
       clientId: string;

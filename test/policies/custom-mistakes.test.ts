@@ -99,6 +99,8 @@ describe("a policy's module", () => {
     [policy("  options: { a: { type: String() } },\n  request() {},"), "must be a literal"],
     [policy("  provides: { a: 'string' },"), "the policy has no hook"],
     [policy("  reqest() {},"), 'a policy has no "reqest"'],
+    [policy("  async response() {},"), 'the hook "response" cannot be async'],
+    [policy("  responseStream: async () => {},"), 'the hook "responseStream" cannot be async'],
     [policy(REQUEST, 'import fs from "node:fs";\nexport const x = fs;'), 'add fs to "allow"'],
     [
       policy(REQUEST, 'import cp from "child_process";\nexport const x = cp;'),
@@ -110,6 +112,18 @@ describe("a policy's module", () => {
     [policy("  request() { globalThis.process.exit(); },"), '"globalThis" is not allowed'],
     [policy('  async request() { await import("node:fs"); },'), "import() is not allowed"],
     [policy(REQUEST, 'import "../secret.ts";'), 'in the folder "policies"'],
+    [policy(REQUEST, 'import "data:text/javascript,1";'), "nor a package"],
+    [policy(REQUEST, 'import "/etc/secret.ts";'), "nor a package"],
+    [policy(REQUEST, 'import "gwc/runtime/http/refuse";'), 'a policy imports "gwc/policy" only'],
+    [policy(REQUEST, 'import fs = require("node:fs");\nexport const x = fs;'), "import ... from"],
+    [policy("  request() { return import.meta.url; },"), "import.meta is not allowed"],
+    [policy(REQUEST, "await Promise.resolve();"), "await is not allowed outside of functions"],
+    [policy("  request() { new Worker(''); },"), '"Worker" is not declared'],
+    [policy("  request() { Buffer.from(''); },"), '"Buffer" is not declared'],
+    [policy("  request() { return { process }; },"), 'add process to "allow"'],
+    [policy("  request() { process.exit(); },", "declare const process: any;"), "add process"],
+    [policy("  request() { (() => 1).constructor('1'); },"), '"constructor" is not allowed'],
+    [policy("  request() { const { constructor: F } = () => 1; F; },"), '"constructor" is not'],
   ])("is refused: %s", (text, message) => {
     expect(mistakes(text).join("\n")).toMatch(/policy-module: /);
     expect(mistakes(text).join("\n")).toContain(message);
@@ -121,6 +135,14 @@ describe("a policy's module", () => {
       'import { randomUUID } from "node:crypto";\nexport const x: string = randomUUID();',
     );
     expect(mistakes(text, { allow: ["crypto", "fetch"] })).toEqual([]);
+  });
+
+  it("may declare names that are also global", () => {
+    const text = policy(
+      '  request(request) {\n    const process = (fetch: string) => fetch;\n    request.headers.set("x-a", process("b"));\n  },',
+      "enum Level {\n  Low,\n}\nclass Self {\n  readonly require = Level.Low;\n}\nexport const self = new Self().require;",
+    );
+    expect(mistakes(text)).toEqual([]);
   });
 
   it("may import other modules of the folder, which are checked too", () => {

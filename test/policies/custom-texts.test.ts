@@ -121,6 +121,18 @@ describe("a hook for texts", () => {
       );
   });
 
+  it.each([
+    ["please refuse", 451, ""],
+    ["break", 500, '.*error="prompt: Error: no such prompt.*'],
+    ["secret", 403, ""],
+  ])("is named in the log with the reason Custom: %s", async (content, status, error) => {
+    const before = gateway.output.length;
+    expect((await post("openai", content)).status).toBe(status);
+    await expect
+      .poll(() => gateway.output.slice(before))
+      .toMatch(new RegExp(`custom\\.policy=falcon${error}.*reason=Custom`));
+  });
+
   it("passes the texts on failure if failureMode is failOpen", async () => {
     expect((await post("open", "break")).status).toBe(200);
     expect(received()).toContain("break");

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { accessOf, policiesBefore } from "../../ir/access.ts";
 import { backendText, mcpTargets, tcpBackendText } from "../../ir/backend-text.ts";
+import { joinedPolicies } from "../../ir/joined-policies.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { ListenerNode, Program } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
@@ -44,7 +45,7 @@ export function gatewaySummary(program: Program): GatewaySummary {
         routes: listener.routes.map(({ id, name, policies, backends }) => ({
           name,
           hostnames: listener.table.flatMap((each) => (each.route === id ? each.hostname : [])),
-          policies: policies.map(({ kind }) => kind),
+          policies: joinedPolicies(policies).map(({ kind }) => kind),
           backends: tcpBackendText(backends),
         })),
         settings: digest(listener),
@@ -65,7 +66,9 @@ function matchesOf({ table }: ListenerNode, route: string): readonly string[] {
 function chainSummary(policies: readonly PolicyUse[]): ChainSummary {
   const checks = policies.flatMap(accessOf);
   return {
-    policies: Object.fromEntries(policies.map((use) => [use.kind, settingsOf(use)])),
+    policies: Object.fromEntries(
+      joinedPolicies(policies).map((use) => [use.kind, settingsOf(use)]),
+    ),
     identities: checks.flatMap((check) => {
       if (check.kind !== "identity") return [];
       const { variable, isRequired, proof } = check;

@@ -52,7 +52,7 @@ const MAIN_CREDENTIALS = [
 ];
 
 /** Returns the schema of a connection of users. */
-function userConnectionSchema() {
+export function userConnectionSchema() {
   return object(
     {
       connection: shortText("Name of the connection, one of `servers` of the page."),
@@ -63,11 +63,13 @@ function userConnectionSchema() {
     },
     {
       required: ["connection", "page"],
-      description:
-        "Sends the token that the caller's user has granted (`userConnections`). Users without a connection are asked to connect.",
+      description: USER_CONNECTION,
     },
   );
 }
+
+const USER_CONNECTION =
+  "Sends the token that the caller's user has granted (`userConnections`). Users without a connection are asked to connect.";
 
 /** Fields of TLS that an identity replaces. */
 const IN_IDENTITY = ["cert", "key", "root", "insecure", "insecureHost"] as const;

@@ -76,11 +76,11 @@ export function resolveConnection(
 
 /** Resolves a connection of users; reports it where requests have no user. */
 function userConnectionOf(
-  { name, page, claim, connectionOrigin: origin }: ConnectionUseConfig,
+  { kind: _, connectionOrigin: origin, ...use }: ConnectionUseConfig,
   { takesUsers = false, diagnostics }: ConnectionContext,
 ): Pick<BackendConnection, "userConnection"> {
-  if (takesUsers) return { userConnection: { name, page, claim, origin } };
-  const params = { field: '"oauth"', actsOn: "MCP servers and APIs of an mcp backend" };
+  if (takesUsers) return { userConnection: { ...use, origin } };
+  const params = { field: '"oauth"', actsOn: "MCP servers, and HTTP servers of a route" };
   diagnostics.report("misplaced-field", keyPlace(origin), { ...params, found: undefined });
   return {};
 }

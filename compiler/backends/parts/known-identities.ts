@@ -36,6 +36,8 @@ export interface PrecedingPolicies {
 export interface IdentityFields {
   readonly variable: string;
   readonly fields: readonly string[] | undefined;
+  /** Custom policies that provide the fields, by field; absent if it is an identity. */
+  readonly providers?: ReadonlyMap<string, string>;
 }
 
 /**
@@ -70,7 +72,16 @@ export function checkIdentities(
     const known = fieldsOf(variable, context.route);
     if (known === undefined || field === undefined || known.includes(field)) continue;
     const near = suggest(field, known);
-    const params = { variable, field, known, suggestion: near && `${variable}.${near}` };
+    const isProvided = context.route.identityFields.some(
+      (each) => each.variable === variable && each.providers !== undefined,
+    );
+    const params = {
+      variable,
+      field,
+      known,
+      isProvided,
+      suggestion: near && `${variable}.${near}`,
+    };
     const at = text.indexOf(`${variable}.${field}`);
     const within = [at, at + variable.length + field.length + 1] as const;
     const place = at === -1 ? origin : { ...origin, within };

@@ -18,6 +18,7 @@ import {
 } from "../../schema/schema.ts";
 import { signerFields } from "./client-authentication.ts";
 import { AZURE_SCOPE, awsFields, awsRoleChecks, awsService } from "./cloud-schema.ts";
+import { userConnectionSchema } from "./connection-schema.ts";
 import { headerNameSchema } from "./header-fields.ts";
 import { sentPlaceSchema } from "./sent-credentials.ts";
 import {
@@ -270,7 +271,7 @@ export type AzureAuthValue = Infer<typeof azure>;
 
 const MAIN_CREDENTIALS = [
   ...(["key", "secretRef", "passthrough", "aws", "azure", "gcp", "oauthTokenExchange"] as const),
-  ...(["crossAppAccess", "jwtSign"] as const),
+  ...(["crossAppAccess", "jwtSign", "oauth"] as const),
 ];
 
 /** `BackendAuth`. */
@@ -336,6 +337,7 @@ export const backendAuth = object(
     oauthTokenExchange,
     crossAppAccess,
     jwtSign,
+    oauth: userConnectionSchema(),
   },
   {
     atMostOneOf: MAIN_CREDENTIALS,

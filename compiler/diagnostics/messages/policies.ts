@@ -193,6 +193,44 @@ export const policyMessages = {
     hint: () => "rename one of the values, so that rules read the one that they mean",
     explanation: "Later rules read provided values by name, and a name has one value.",
   }),
+  "unknown-place": message<{
+    name: string;
+    side: "before" | "after";
+    known: string;
+    suggestion: string | undefined;
+  }>({
+    severity: "error",
+    text: ({ name, side }) => `nothing can run ${side} "${name}"`,
+    hint: ({ suggestion, known }) => didYouMean(suggestion) ?? `policies that are steps: ${known}`,
+    explanation:
+      "A custom policy runs before or after another policy of its route or listener. Policies that act when a backend is " +
+      "called (timeouts, retries, rules for MCP items) are no steps of a request. Custom policies run in the order of " +
+      "their list.",
+  }),
+  "impossible-place": message<{
+    name: string;
+    side: "before" | "after";
+    level: "listener" | "route";
+  }>({
+    severity: "error",
+    text: ({ name, side, level }) =>
+      level === "listener"
+        ? `this cannot run ${side} "${name}", which the listener runs before the route is chosen`
+        : `this cannot run ${side} "${name}", which routes run after they are chosen`,
+    hint: ({ level }) =>
+      level === "listener" ? "move this policy to the listener" : "move this policy to the routes",
+    explanation:
+      "The policies of a listener run before all policies of its routes, so `before` and `after` only order policies of " +
+      "the same listener or route.",
+  }),
+  "place-without-policy": message<{ name: string; side: "before" | "after" }>({
+    severity: "warning",
+    text: ({ name, side }) =>
+      `"${name}" is not configured here, so nothing is ordered by "${side}"`,
+    hint: ({ side }) => `remove "${side}", or configure that policy`,
+    explanation:
+      "The custom policy runs where the named policy would run if it were configured on this listener or route.",
+  }),
   "attached-twice": message<{ field: string }>({
     severity: "error",
     text: ({ field }) => `"${field}" is configured twice for the same target`,
@@ -366,19 +404,22 @@ export const policyMessages = {
     field: string;
     suggestion: string | undefined;
     known: readonly string[];
+    isProvided: boolean;
   }>({
     severity: "warning",
-    text: ({ variable, field }) =>
-      `"${variable}.${field}" never exists: no entry of "${variable}" has it`,
-    hint: ({ variable, suggestion, known }) =>
+    text: ({ variable, field, isProvided }) =>
+      `"${variable}.${field}" never exists: ${isProvided ? "no policy that runs before this provides it" : `no entry of "${variable}" has it`}`,
+    hint: ({ variable, suggestion, known, isProvided }) =>
       didYouMean(suggestion) ??
       (known.length === 0
-        ? "add it to `metadata` of the keys"
+        ? isProvided
+          ? "add it to `provides` of a policy that runs before this"
+          : "add it to `metadata` of the keys"
         : `known fields: ${known.map((field) => `${variable}.${field}`).join(", ")}`),
     explanation:
       "`apiKey` in expressions is the `metadata` of the request's key. If all keys are in the configuration, their " +
       "fields are known: an allow rule that needs any other field never matches, and a deny rule that reads it denies " +
-      "everything.",
+      "everything. The same is true of `custom`, whose fields are the values that custom policies declare in `provides`.",
   }),
   "models-in-metadata": message<Record<never, never>>({
     severity: "warning",

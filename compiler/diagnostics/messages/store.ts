@@ -7,18 +7,18 @@ export const storeMessages = {
     text: () => "nothing uses this store",
     hint: () => "remove it, or accept API keys that are made at run time: apiKey: { store: true }",
     explanation:
-      "A store holds the API keys that `gwc keys create` makes, for all replicas. The client for it is only part of a " +
+      "A store holds the API keys that `gwc keys create` makes, and the connections of users, for all replicas. The client for it is only part of a " +
       "bundle if a policy uses the store.",
   }),
   "store-of-pods": message<Record<never, never>>({
     severity: "error",
     text: () =>
-      "keys made at run time would end with each pod: this gateway has no store that pods share",
+      "what this policy stores would end with each pod: the gateway has no store that pods share",
     hint: () =>
       "add a Redis or Valkey server to the GatewayParameters: store: { redis: { secretRef: { name: redis } } }",
     explanation:
-      "Without `store`, keys are in a file of the process. Each pod has its own files, which it loses when it ends, and " +
-      "`gwc keys` cannot reach them.",
+      "Without `store`, keys made at run time and connections of users are in a file of the process. Each pod has its own " +
+      "files, which it loses when it ends, and `gwc keys` cannot reach them.",
   }),
   "cluster-with-sentinel": message<Record<never, never>>({
     severity: "error",

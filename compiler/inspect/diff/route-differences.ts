@@ -2,6 +2,7 @@ import { unguarded } from "../../backends/index.ts";
 import { accessOf, decidesAll } from "../../ir/access.ts";
 import { backendText, mcpTargets, NO_BACKEND, servedTargets } from "../../ir/backend-text.ts";
 import type { BackendNode } from "../../ir/backends.ts";
+import { joinedPolicies } from "../../ir/joined-policies.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { RouteNode } from "../../ir/program.ts";
 import { settingsKey } from "../../ir/settings-text.ts";
@@ -89,9 +90,10 @@ const OPPOSITE = { opens: "closes", closes: "opens", changes: "changes" } as con
 /** Reports added, removed and changed policies, except identities and rules, which are compared by their decisions. */
 export function policyDifferences(
   subject: string,
-  before: readonly PolicyUse[],
-  after: readonly PolicyUse[],
+  partsBefore: readonly PolicyUse[],
+  partsAfter: readonly PolicyUse[],
 ): readonly Difference[] {
+  const [before, after] = [joinedPolicies(partsBefore), joinedPolicies(partsAfter)];
   const ends = endDirection(before, after);
   const lost = before
     .filter(({ kind }) => !after.some((each) => each.kind === kind))

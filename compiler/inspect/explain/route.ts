@@ -22,6 +22,7 @@ import { type Origin, placeKey } from "../../diagnostics/diagnostic.ts";
 import { locate, locationText, type SourceFile, valueAt } from "../../diagnostics/source.ts";
 import { accessOf } from "../../ir/access.ts";
 import type { BackendNode } from "../../ir/backends.ts";
+import { joinedPolicies } from "../../ir/joined-policies.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { routeGuards } from "../../ir/route-guards.ts";
@@ -283,7 +284,7 @@ function explainNode(
   files: readonly SourceFile[],
 ): RouteExplanation {
   const fieldsAt = (level: string, prefix: string, uses: readonly PolicyUse[]) =>
-    uses.map((use) => ({
+    joinedPolicies(uses).map((use) => ({
       field: `${prefix}${use.kind}`,
       values: placesOf(use).map((origin) => ({
         value: valueAt(origin, files),

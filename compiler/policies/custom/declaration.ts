@@ -18,6 +18,9 @@ export const HOOKS = [
   "connect",
 ] as const;
 
+/** Hooks for the head of a response, which is sent at once. */
+const SYNCHRONOUS: ReadonlySet<string> = new Set(["response", "responseStream"]);
+
 /** The name of a hook. */
 export type HookKind = (typeof HOOKS)[number];
 
@@ -90,6 +93,12 @@ export function declarationOf(
         source,
       );
     hooks[hook] = { isAsync: isAsync(property, typescript) };
+    if (hooks[hook].isAsync && SYNCHRONOUS.has(hook))
+      return mistake(
+        `the hook "${hook}" cannot be async: the response does not wait for it`,
+        property,
+        source,
+      );
   }
   if (Object.keys(hooks).length === 0)
     return mistake(`the policy has no hook: ${HOOKS.join(", ")}`, argument, source);

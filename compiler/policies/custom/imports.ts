@@ -1,6 +1,8 @@
 import { isBuiltin } from "node:module";
+import { runInNewContext } from "node:vm";
 import type { ts } from "ts-morph";
 import type { ModuleMistake } from "./declaration.ts";
+import { freeNames } from "./free-names.ts";
 import type { TypeScript } from "./typescript.ts";
 
 /** Imports and globals of a policy's module. */
@@ -12,23 +14,38 @@ export interface ModuleUses {
 }
 
 /** Global names that reach the outside, by the word that allows them in a configuration. */
-const GLOBALS: Readonly<Record<string, string>> = {
-  fetch: "fetch",
-  WebSocket: "fetch",
-  EventSource: "fetch",
-  XMLHttpRequest: "fetch",
-  process: "process",
-};
-
-/** Global names that run text as code or evade the rules for imports. */
-const FORBIDDEN: ReadonlySet<string> = new Set([
-  "eval",
-  "Function",
-  "require",
-  "globalThis",
-  "global",
-  "self",
+const GLOBALS: ReadonlyMap<string, string> = new Map([
+  ...["fetch", "WebSocket", "EventSource"].map((name) => [name, "fetch"] as const),
+  ["process", "process"],
 ]);
+
+/** Names of the language that run text as code or evade the rules for imports. */
+const FORBIDDEN: ReadonlySet<string> = new Set(["eval", "Function", "globalThis"]);
+
+/** Names of the language, as a context without anything else has them. */
+const LANGUAGE: readonly string[] = runInNewContext("Object.getOwnPropertyNames(globalThis)");
+
+/** Names of Web standards that a gateway has and that reach nothing outside. */
+const WEB = [
+  ...["AbortController", "AbortSignal", "Blob", "ByteLengthQueuingStrategy", "CompressionStream"],
+  ...["CountQueuingStrategy", "Crypto", "CryptoKey", "CustomEvent", "DOMException"],
+  ...["DecompressionStream", "Event", "EventTarget", "File", "FormData", "Headers"],
+  ...["MessageChannel", "MessagePort", "ReadableByteStreamController", "ReadableStream"],
+  ...["ReadableStreamBYOBReader", "ReadableStreamBYOBRequest", "ReadableStreamDefaultController"],
+  ...["ReadableStreamDefaultReader", "Request", "Response", "SubtleCrypto", "TextDecoder"],
+  ...["TextDecoderStream", "TextEncoder", "TextEncoderStream", "TransformStream"],
+  ...["TransformStreamDefaultController", "URL", "URLPattern", "URLSearchParams"],
+  ...["WritableStream", "WritableStreamDefaultController", "WritableStreamDefaultWriter", "atob"],
+  ...["btoa", "clearInterval", "clearTimeout", "console", "crypto", "performance"],
+  ...["queueMicrotask", "setInterval", "setTimeout", "structuredClone"],
+];
+
+const KNOWN: ReadonlySet<string> = new Set(
+  [...LANGUAGE, ...WEB, "arguments"].filter((name) => !FORBIDDEN.has(name)),
+);
+
+/** A package of npm, or a module of one. */
+const PACKAGE = /^(?:@[\w-][\w.-]*\/)?[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/;
 
 /** Finds what a module uses from outside. `allow`: names of built-in modules of Node.js, `fetch` and `process`. */
 export function usesOf(
@@ -42,39 +59,69 @@ export function usesOf(
     mistakes.push({ message, range: [node.getStart(source), node.getEnd()] });
   const imported = (specifier: ts.Expression) => {
     if (!typescript.isStringLiteral(specifier)) return;
-    const name = specifier.text.replace(/^node:/, "");
-    if (isBuiltin(specifier.text)) {
+    const { text } = specifier;
+    const name = text.replace(/^node:/, "");
+    imports.add(text);
+    if (isBuiltin(text)) {
       if (!allow.has(name))
-        report(specifier, `the module "${specifier.text}" is not allowed: add ${name} to "allow"`);
-      else if (!specifier.text.startsWith("node:")) report(specifier, `write "node:${name}"`);
-    }
-    imports.add(specifier.text);
+        report(specifier, `the module "${text}" is not allowed: add ${name} to "allow"`);
+      else if (!text.startsWith("node:")) report(specifier, `write "node:${name}"`);
+    } else if (/^gwc(?:\/|$)/.test(text)) {
+      if (text !== "gwc/policy") report(specifier, 'of gwc, a policy imports "gwc/policy" only');
+    } else if (!/^\.\.?\//.test(text) && !PACKAGE.test(text))
+      report(specifier, `"${text}" is not a file of the folder "policies", nor a package`);
   };
-  const visit = (node: ts.Node): void => {
+  const visit = (node: ts.Node, isInFunction: boolean): void => {
     if (typescript.isImportDeclaration(node) || typescript.isExportDeclaration(node)) {
       if (node.moduleSpecifier !== undefined) imported(node.moduleSpecifier);
+    } else if (typescript.isImportEqualsDeclaration(node)) {
+      report(node, "write import ... from instead of import ... =");
     } else if (
       typescript.isCallExpression(node) &&
       node.expression.kind === typescript.SyntaxKind.ImportKeyword
     ) {
       report(node, "import() is not allowed: import the module at the top");
-    } else if (typescript.isIdentifier(node) && isReference(node, typescript)) {
-      const word = Object.hasOwn(GLOBALS, node.text) ? GLOBALS[node.text] : undefined;
-      if (word !== undefined && !allow.has(word))
-        report(node, `"${node.text}" is not allowed: add ${word} to "allow"`);
-      if (FORBIDDEN.has(node.text)) report(node, `"${node.text}" is not allowed in a policy`);
+    } else if (typescript.isMetaProperty(node) && node.getText(source) === "import.meta") {
+      report(node, "import.meta is not allowed: a policy has no file when it runs");
+    } else if (isAwait(node, typescript) && !isInFunction) {
+      report(node, "await is not allowed outside of functions: a gateway starts without waiting");
+    } else if (readsConstructor(node, typescript)) {
+      report(node, '"constructor" is not allowed in a policy');
     }
-    typescript.forEachChild(node, visit);
+    const isNext = isInFunction || typescript.isFunctionLike(node);
+    typescript.forEachChild(node, (each) => visit(each, isNext));
   };
-  visit(source);
+  visit(source, false);
+  for (const { name, node } of freeNames(source, typescript)) {
+    const word = GLOBALS.get(name);
+    if (word !== undefined) {
+      if (!allow.has(word)) report(node, `"${name}" is not allowed: add ${word} to "allow"`);
+    } else if (FORBIDDEN.has(name)) report(node, `"${name}" is not allowed in a policy`);
+    else if (!KNOWN.has(name))
+      report(node, `"${name}" is not declared, and not a name that policies can use`);
+  }
   return { imports: [...imports], mistakes };
 }
 
-/** Whether an identifier is a name that is looked up, rather than one of a property or a type. */
-function isReference(node: ts.Identifier, typescript: TypeScript): boolean {
-  const { parent } = node;
-  if (typescript.isPropertyAccessExpression(parent)) return parent.expression === node;
-  if (typescript.isPropertyAssignment(parent)) return parent.initializer === node;
-  if (typescript.isTypeNode(parent) || typescript.isQualifiedName(parent)) return false;
-  return !typescript.isMethodDeclaration(parent) && !typescript.isPropertySignature(parent);
+function isAwait(node: ts.Node, typescript: TypeScript): boolean {
+  return (
+    typescript.isAwaitExpression(node) ||
+    (typescript.isForOfStatement(node) && node.awaitModifier !== undefined)
+  );
+}
+
+/** Whether a node reads the constructor of a value: that of a function makes functions of texts. */
+function readsConstructor(node: ts.Node, typescript: TypeScript): boolean {
+  const name = "constructor";
+  if (typescript.isPropertyAccessExpression(node)) return node.name.text === name;
+  if (typescript.isElementAccessExpression(node))
+    return (
+      typescript.isStringLiteralLike(node.argumentExpression) &&
+      node.argumentExpression.text === name
+    );
+  return (
+    typescript.isBindingElement(node) &&
+    typescript.isIdentifier(node.propertyName ?? node.name) &&
+    (node.propertyName ?? node.name).getText() === name
+  );
 }

@@ -1,23 +1,27 @@
-import { collect, isBodySource } from "../../http/body/body.ts";
+import { type BodySource, collect, isBodySource } from "../../http/body/body.ts";
 import { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { headerValue, withoutHeader } from "../../http/headers/header-list.ts";
 import type {
   AbortReason,
+  UpgradeHandler,
   Upstream,
   UpstreamCall,
   UpstreamFailure,
   UpstreamHandler,
   UpstreamRequest,
+  UpstreamTunnel,
 } from "../../http/upstream/upstream.ts";
 import { WrappedUpstream } from "../../http/upstream/wrapped-upstream.ts";
-import { MiB } from "../../process/units.ts";
+import { KiB, MiB } from "../../process/units.ts";
 import { type UserToken, userToken } from "./granted-tokens.ts";
 import { Grants, userOf } from "./grants.ts";
 import { USER_HEADER } from "./user-header.ts";
 
-/** Maximum bytes of a request, which may be sent again with a renewed token. */
+/** Maximum bytes of a message of MCP, or of a call of an API's tool. */
 const MAX_BODY = 16 * MiB;
+/** Maximum bytes of a forwarded body that is kept, so that the request can be sent again with a renewed token. */
+const MAX_FORWARDED_BODY = 64 * KiB;
 
 /** A connection of users, as a server uses it. */
 export interface UserConnectionUse {
@@ -26,6 +30,8 @@ export interface UserConnectionUse {
   readonly page: string;
   /** Claim of the caller's token that names the user. */
   readonly claim: string;
+  /** Namespace of the manifest that uses it; absent in files. */
+  readonly owner?: string;
 }
 
 /** A response of the gateway instead of a server's. */
@@ -57,19 +63,34 @@ export class UserConnection {
 
   /** Returns the user of a request, for `USER_HEADER`; `undefined` if the caller's token does not name one. */
   userOf({ attributes, gateway }: Exchange): string | undefined {
-    this.#grants ??= Grants.of(gateway);
+    this.#grants ??= Grants.of(gateway, this.#use.owner);
     return userOf(attributes.jwt, this.#use.claim);
   }
 
-  /** Wraps the server. */
+  /** Wraps a server whose calls have their user in `USER_HEADER`. */
   connect(server: Upstream): Upstream {
-    return new ConnectedUpstream(server, {
+    return new ConnectedUpstream(server, this.#settings(MAX_BODY, takeUser));
+  }
+
+  /** Wraps a server of forwarded requests. Calls of the gateway itself, such as health checks, get no token. */
+  connectForwarded(server: Upstream): Upstream {
+    const settings = this.#settings(MAX_FORWARDED_BODY, (call) => ({
+      user: call.exchange && this.userOf(call.exchange),
+      call,
+    }));
+    return new ConnectedUpstream(server, settings);
+  }
+
+  #settings(maxBody: number, take: ConnectedSettings["take"]): ConnectedSettings {
+    return {
       unconnected: this.#unconnected,
+      maxBody,
+      take,
       token: async (user, refused) =>
         this.#grants === undefined
           ? { kind: "unavailable", detail: "there is no store for connections" }
           : userToken(this.#grants, user, this.#use.name, refused),
-    });
+    };
   }
 }
 
@@ -84,10 +105,30 @@ export function userConnection({ unconnected, ...use }: UserConnectionSettings):
   return new UserConnection(use, unconnected(use));
 }
 
+/** Opens a connection of users of forwarded requests: wraps the server (`UpstreamSettings.users`). */
+export function forwardedConnection(
+  settings: UserConnectionSettings,
+): (server: Upstream) => Upstream {
+  const connection = userConnection(settings);
+  return (server) => connection.connectForwarded(server);
+}
+
 /** How the wrapped server gets tokens. */
 interface ConnectedSettings {
   readonly unconnected: UnconnectedServer;
+  /** Maximum bytes of a body that is sent again with a renewed token. */
+  readonly maxBody: number;
+  /** Returns the user of a call, and the call as the server gets it. */
+  readonly take: (call: UpstreamCall) => {
+    readonly user: string | undefined;
+    readonly call: UpstreamCall;
+  };
   readonly token: (user: string, refused?: string) => Promise<UserToken>;
+}
+
+function takeUser(call: UpstreamCall) {
+  const user = headerValue(call.headers, USER_HEADER);
+  return { user, call: { ...call, headers: withoutHeader(call.headers, USER_HEADER) } };
 }
 
 class ConnectedUpstream extends WrappedUpstream {
@@ -103,15 +144,24 @@ class ConnectedUpstream extends WrappedUpstream {
     void request.start(call);
     return request;
   }
+
+  override upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest {
+    const request = new ConnectedUpgrade(this.server, this.#settings, handler, protocol);
+    void request.start(call);
+    return request;
+  }
 }
 
-/** A request with its user's token. If the server refuses the token, the request is sent once more with a renewed one. */
+/**
+ * A request with its user's token. If the server refuses the token, the token is renewed and the request sent once more, unless
+ * its body is too large to be kept.
+ */
 class ConnectedRequest implements UpstreamRequest, UpstreamHandler {
-  readonly #server: Upstream;
+  protected readonly server: Upstream;
   readonly #settings: ConnectedSettings;
   readonly #handler: UpstreamHandler;
   #call: UpstreamCall | undefined;
-  #user = "";
+  #user: string | undefined;
   #body = "";
   #token = "";
   #request: UpstreamRequest | undefined;
@@ -119,21 +169,18 @@ class ConnectedRequest implements UpstreamRequest, UpstreamHandler {
   #isAborted = false;
 
   constructor(server: Upstream, settings: ConnectedSettings, handler: UpstreamHandler) {
-    this.#server = server;
+    this.server = server;
     this.#settings = settings;
     this.#handler = handler;
   }
 
   async start(given: UpstreamCall): Promise<void> {
     try {
-      this.#user = headerValue(given.headers, USER_HEADER) ?? "";
-      const body = await wholeBody(given.body);
-      this.#body = body === null ? "" : Buffer.from(body).toString();
-      this.#call = {
-        ...given,
-        body,
-        headers: withoutHeader(withoutHeader(given.headers, USER_HEADER), "authorization"),
-      };
+      const { user, call } = this.#settings.take(given);
+      this.#user = user;
+      const body = await this.#bodyOf(call);
+      this.#body = body === null || isBodySource(body) ? "" : Buffer.from(body).toString();
+      this.#call = { ...call, body, headers: withoutHeader(call.headers, "authorization") };
       await this.#send(this.#call, undefined);
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);
@@ -153,13 +200,13 @@ class ConnectedRequest implements UpstreamRequest, UpstreamHandler {
   onHead(status: number, headers: readonly string[]): void {
     if (this.#isAborted) return;
     const call = this.#call;
-    if (status === 401 && call !== undefined) {
+    if (status === 401 && call !== undefined && this.#token !== "") {
       this.#request?.abort("discarded");
       this.#request = undefined;
       const isLast = this.#isRepeated;
       this.#isRepeated = true;
       if (isLast) this.#respond(this.#settings.unconnected.respond(call, this.#body));
-      else void this.#send(call, this.#token);
+      else void this.#renew(call);
       return;
     }
     // A challenge would ask the client for another token of its own.
@@ -178,10 +225,33 @@ class ConnectedRequest implements UpstreamRequest, UpstreamHandler {
     if (!this.#isAborted) this.#handler.onError(failure);
   }
 
+  /** Sends the complete call. */
+  protected open(call: UpstreamCall): UpstreamRequest {
+    return this.server.send(call, this);
+  }
+
+  /** Returns the body: whole if it may be sent again, otherwise as it arrives. */
+  async #bodyOf({ body, exchange }: UpstreamCall): Promise<UpstreamCall["body"]> {
+    if (!isBodySource(body)) return body;
+    const { maxBody } = this.#settings;
+    if (exchange !== undefined && (body.length ?? maxBody + 1) > maxBody) return body;
+    return wholeBody(body, maxBody);
+  }
+
+  async #renew(call: UpstreamCall): Promise<void> {
+    if (!isBodySource(call.body)) {
+      await this.#send(call, this.#token);
+      return;
+    }
+    const { unconnected, token: tokenOf } = this.#settings;
+    const token = await tokenOf(this.#user ?? "", this.#token);
+    this.#respond(token.kind === "token" ? sendAgain : unconnected.respond(call, this.#body));
+  }
+
   async #send(call: UpstreamCall, refused: string | undefined): Promise<void> {
     const { unconnected, token: tokenOf } = this.#settings;
     const token: UserToken =
-      this.#user === "" ? { kind: "absent" } : await tokenOf(this.#user, refused);
+      this.#user === undefined ? { kind: "absent" } : await tokenOf(this.#user, refused);
     if (this.#isAborted) return;
     if (token.kind === "unavailable") {
       this.onError({ kind: "connect", detail: token.detail });
@@ -197,7 +267,7 @@ class ConnectedRequest implements UpstreamRequest, UpstreamHandler {
     }
     this.#token = token.kind === "token" ? token.token : "";
     const headers = [...call.headers, "authorization", `Bearer ${this.#token}`];
-    this.#request = this.#server.send({ ...call, headers }, this);
+    this.#request = this.open({ ...call, headers });
   }
 
   #respond({ status, headers, body }: LocalResponse): void {
@@ -208,10 +278,41 @@ class ConnectedRequest implements UpstreamRequest, UpstreamHandler {
   }
 }
 
-function wholeBody(body: UpstreamCall["body"]): Promise<string | Uint8Array | null> {
-  if (!isBodySource(body)) return Promise.resolve(body);
+/** A request for another protocol with its user's token. */
+class ConnectedUpgrade extends ConnectedRequest implements UpgradeHandler {
+  readonly #upgraded: UpgradeHandler;
+  readonly #protocol: string;
+
+  constructor(
+    server: Upstream,
+    settings: ConnectedSettings,
+    handler: UpgradeHandler,
+    protocol: string,
+  ) {
+    super(server, settings, handler);
+    this.#upgraded = handler;
+    this.#protocol = protocol;
+  }
+
+  onSwitch(headers: readonly string[], tunnel: UpstreamTunnel): void {
+    this.#upgraded.onSwitch(headers, tunnel);
+  }
+
+  protected override open(call: UpstreamCall): UpstreamRequest {
+    return this.server.upgrade(call, this.#protocol, this);
+  }
+}
+
+/** Response to a request whose body is gone when its token turns out to be invalid. The next request has a renewed one. */
+const sendAgain: LocalResponse = {
+  status: 503,
+  headers: ["content-type", "text/plain; charset=utf-8", "retry-after", "1"],
+  body: "the token for the server was renewed: send the request again\n",
+};
+
+function wholeBody(body: BodySource, max: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    collect(body, MAX_BODY, new CountedBuffer(undefined), (bytes) => {
+    collect(body, max, new CountedBuffer(undefined), (bytes) => {
       if (typeof bytes === "string") reject(new Error(`the request body is ${bytes}`));
       else resolve(bytes);
     });

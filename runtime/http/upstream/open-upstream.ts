@@ -26,6 +26,7 @@ export function openUpstream(settings: UpstreamSettings, lookup?: Lookup): Upstr
   if (credential !== undefined) {
     upstream = new CredentialedUpstream(upstream, credential, signsBody);
   }
+  if (settings.users !== undefined) upstream = settings.users(upstream);
   // Credentials may cover headers, so those are changed first.
   if (requestHeaders !== undefined || responseHeaders !== undefined) {
     upstream = new HeaderChangingUpstream(upstream, settings);

@@ -74,6 +74,8 @@ export interface UpstreamSettings extends HeaderChanges {
   readonly guard?: (server: Upstream) => Upstream;
   /** Adds the gateway's credentials in another way. */
   readonly credential?: UpstreamCredential;
+  /** Wraps the upstream so that requests carry the tokens of their users. */
+  readonly users?: (server: Upstream) => Upstream;
   /** Whether the credential depends on the body, which is then buffered before the request is sent. */
   readonly signsBody?: boolean;
 }

@@ -8,7 +8,7 @@ import type {
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
-import type { LlmError } from "../chat/llm-error.ts";
+import { type LlmError, rejectionReason } from "../chat/llm-error.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
 import { isEventStream } from "./call-headers.ts";
 import { INVALID_RESPONSE, UNREACHABLE, withRetryAfter } from "./provider-failure.ts";
@@ -150,7 +150,7 @@ class Attempt implements UpstreamHandler, TransferOwner {
 
   reject(error: LlmError, facts: ResponseFacts): void {
     const { exchange, errors, headers } = this.context;
-    exchange.record.reason = "PromptGuard";
+    exchange.record.reason = rejectionReason(error);
     this.respond(facts, error);
     respondError(exchange, error, errors, headers.list);
   }
@@ -164,7 +164,8 @@ class Attempt implements UpstreamHandler, TransferOwner {
       this.#finish({ kind: "failed", error, isFromProvider, head, mayTryNext });
       return;
     }
-    exchange.record.reason = this.isRejected ? "PromptGuard" : "UpstreamFailure";
+    const rejected = this.context.guard?.run.error;
+    exchange.record.reason = rejected === undefined ? "UpstreamFailure" : rejectionReason(rejected);
     this.respond(this.#transfer?.facts ?? {}, error);
     if (this.#transfer === undefined) exchange.abort();
     else this.#transfer.abortWith(error);

@@ -1,7 +1,7 @@
 import { type Exchange, logFields, type RefusalReason } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import type { ErrorFormat } from "../chat/formats.ts";
-import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
+import { type LlmError, LlmRefusal, rejectionReason } from "../chat/llm-error.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
 import type { CallGuards } from "./call-guards.ts";
 import { forwardedHeaders } from "./call-headers.ts";
@@ -34,10 +34,9 @@ export async function respondFailedCall(
 /** Responds with the error of a refusal; rethrows any other error. */
 export function respondRefusal(exchange: Exchange, error: unknown, errors: ErrorFormat): void {
   if (!(error instanceof LlmRefusal)) throw error;
-  const reason = reasonOf(error.error);
-  exchange.record.reason = reason;
-  // Findings of guards are logged in fields of their own.
-  if (reason !== "PromptGuard") noteError(exchange, error.error);
+  exchange.record.reason = reasonOf(error.error);
+  // Findings of guards and policies are logged in fields of their own.
+  if (error.error.kind !== "filtered") noteError(exchange, error.error);
   respondError(exchange, error.error, errors);
 }
 
@@ -53,7 +52,8 @@ function noteError({ record }: Exchange, { message }: LlmError): void {
   if (!fields.has("error")) fields.set("error", message);
 }
 
-function reasonOf({ kind }: LlmError): RefusalReason {
-  if (kind === "filtered") return "PromptGuard";
+function reasonOf(error: LlmError): RefusalReason {
+  const { kind } = error;
+  if (kind === "filtered") return rejectionReason(error);
   return kind === "permission" ? "Authorization" : "BadRequest";
 }

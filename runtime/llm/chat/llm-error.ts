@@ -1,3 +1,5 @@
+import type { RefusalReason } from "../../http/exchange.ts";
+
 /** Kind of an error, independent of formats. */
 export type LlmErrorKind =
   | "invalid"
@@ -33,6 +35,8 @@ export interface LlmError {
   readonly requestId?: string | undefined;
   /** For errors of kind "not-found": whether the path was not found, rather than a model. */
   readonly isOfPath?: boolean;
+  /** Reason in logs of an error that guards made; absent: `PromptGuard`. */
+  readonly reason?: RefusalReason | undefined;
   /** Response instead of the format's own: configured, or the provider's in the client's format. `headers`: a flat list. */
   readonly own?:
     | { readonly body: string | Uint8Array; readonly headers: readonly string[] }
@@ -52,6 +56,11 @@ export class LlmRefusal extends Error {
     super(error.message);
     this.error = error;
   }
+}
+
+/** Returns the reason in logs of an error that guards made. */
+export function rejectionReason({ reason = "PromptGuard" }: LlmError): RefusalReason {
+  return reason;
 }
 
 /** Statuses of errors for which the provider gave none. */

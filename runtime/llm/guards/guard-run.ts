@@ -1,4 +1,4 @@
-import type { Exchange } from "../../http/exchange.ts";
+import type { Exchange, RefusalReason } from "../../http/exchange.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 
 /** Response of a rejecting guard. */
@@ -71,7 +71,7 @@ export class GuardRun {
   /** Records that a guard rejects the texts. */
   reject(guard: Guard, { status, message, own }: GuardRejection): void {
     this.outcomeOf(guard).action = "reject";
-    this.error ??= { kind: "filtered", message, status, own };
+    this.error ??= { kind: "filtered", message, status, own, reason: guard.reason };
   }
 
   /** Records that a guard's server is unavailable, and that its texts are rejected for that. */
@@ -92,4 +92,6 @@ const GUARD_FAILURE: LlmError = {
 export interface Guard {
   /** Name in the configuration: `regex`, `webhook`. */
   readonly kind: string;
+  /** Reason in logs of what it rejects; absent: `PromptGuard`. */
+  readonly reason?: RefusalReason;
 }

@@ -12,6 +12,7 @@ export function hookGuard(): GuardStep {
 
 const HOOKS: TextGuard = {
   kind: "custom",
+  reason: "Custom",
   window: WINDOW,
   passesOnFailure: false,
   rejection: { status: 500, message: "internal error" },

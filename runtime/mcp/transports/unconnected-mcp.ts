@@ -4,6 +4,7 @@ import type {
   UnconnectedServer,
   UserConnectionUse,
 } from "../../auth/connections/connected-upstream.ts";
+import { pageOf } from "../../auth/connections/pages.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import type { UpstreamCall } from "../../http/upstream/upstream.ts";
 import { calledName } from "../protocol/called-tool.ts";
@@ -153,8 +154,4 @@ function json(body: string, status = 200): LocalResponse {
 
 function request(use: UserConnectionUse): string {
   return `Open ${pageOf(use)} in a browser to connect your account at ${use.name}, then try again.`;
-}
-
-function pageOf({ page, name }: UserConnectionUse): string {
-  return `${page}/${encodeURIComponent(name)}`;
 }

@@ -2,7 +2,9 @@ import { readWhole, replaceWhole } from "../../http/buffer-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { refuseAs, withinDeadline } from "../custom.ts";
 import { type CustomPolicy, countCall, failed } from "./custom-policy.ts";
-import { type KnownIdentities, MadeRefusal, RequestView } from "./request-view.ts";
+import { hookBody } from "./hook-body.ts";
+import { MadeRefusal } from "./made-refusal.ts";
+import { type KnownIdentities, RequestView } from "./request-view.ts";
 
 /**
  * Runs the `requestBody` hook of a policy on the whole body, of at most `limit` bytes. Resolves with false if the request was
@@ -23,17 +25,11 @@ export async function applyToBody(
       policy.definition.requestBody?.(new Uint8Array(received), policy.options, view),
     );
     if (exchange.isOver) return false;
-    if (result instanceof MadeRefusal) return refuseAs(exchange, policy, "requestBody", result);
-    if (result !== undefined) replaceWhole(exchange, bytesOf(result));
+    if (MadeRefusal.isMade(result)) return refuseAs(exchange, policy, "requestBody", result);
+    if (result !== undefined) replaceWhole(exchange, hookBody(result, limit));
     countCall(exchange, policy, "requestBody", "ok");
     return true;
   } catch (error) {
     return failed(exchange, policy, "requestBody", error);
   }
-}
-
-function bytesOf(body: unknown): Uint8Array {
-  if (typeof body === "string") return Buffer.from(body);
-  if (body instanceof Uint8Array) return body;
-  throw new TypeError("requestBody returned something other than a body or a refusal");
 }

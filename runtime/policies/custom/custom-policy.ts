@@ -59,11 +59,18 @@ export function openCustomPolicy<Options extends PolicyOptions, Provides extends
   return {
     ...{ name, deadline, passesOnFailure },
     provides: definition.provides ?? {},
-    options: Object.freeze(options),
+    options: frozenOptions(options),
     counters: new Map(),
     // The options were checked against the declaration of this policy, whose type is lost from here on.
     definition: definition as PolicyDefinition<PolicyOptions, ProvidedTypes>,
   };
+}
+
+/** Freezes options and the lists in them: a policy that changed them would change later requests. */
+function frozenOptions<Options extends object>(options: Options): Options {
+  for (const { value } of Object.values(Object.getOwnPropertyDescriptors(options)))
+    Object.freeze(value);
+  return Object.freeze(options);
 }
 
 /** Milliseconds of a call that are reported, because no other request is served meanwhile. */
@@ -135,8 +142,15 @@ export function noteHookFailure(
 
 /** Returns how a hook that threw is counted. */
 export function hookOutcome(error: unknown): "timeout" | "failed" {
-  return error instanceof DeadlineExceeded ? "timeout" : "failed";
+  return DeadlineExceeded.isOne(error) ? "timeout" : "failed";
 }
 
 /** The deadline of an async hook has passed. */
-export class DeadlineExceeded extends Error {}
+export class DeadlineExceeded extends Error {
+  readonly #isOne = true;
+
+  /** Whether an error is one. Unlike `instanceof`, this runs no code of a policy. */
+  static isOne(error: unknown): boolean {
+    return typeof error === "object" && error !== null && #isOne in error;
+  }
+}

@@ -7,7 +7,9 @@ import type { ResponseSink } from "../../http/response-sink.ts";
 import { withinDeadline } from "../custom.ts";
 import { type CustomPolicy, countCall, noteHookFailure } from "./custom-policy.ts";
 import { hasNoBody, ResponseView, requirePlain, respondInstead } from "./custom-response.ts";
-import { type KnownIdentities, MadeRefusal, RequestView } from "./request-view.ts";
+import { hookBody } from "./hook-body.ts";
+import { MadeRefusal } from "./made-refusal.ts";
+import { type KnownIdentities, RequestView } from "./request-view.ts";
 
 const HOOK = "responseBody";
 
@@ -68,11 +70,11 @@ class CustomBodyFilter extends HeldResponse {
         policy.definition.responseBody?.(new Uint8Array(content), policy.options, response),
       );
       if (exchange.isOver) return;
-      if (made instanceof MadeRefusal) {
+      if (MadeRefusal.isMade(made)) {
         respondInstead(exchange, next, policy, HOOK, made);
         return;
       }
-      const bytes = made === undefined ? body : bytesOf(made);
+      const bytes = made === undefined ? body : hookBody(made, this.limit);
       if (made !== undefined) edited.remove("content-encoding");
       const given = new ReceivedResponse(response.checkedStatus, edited.list);
       countCall(exchange, policy, HOOK, "ok");
@@ -86,10 +88,4 @@ class CustomBodyFilter extends HeldResponse {
       else respondInstead(exchange, next, policy, HOOK);
     }
   }
-}
-
-function bytesOf(body: unknown): Buffer {
-  if (typeof body === "string") return Buffer.from(body);
-  if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.length);
-  throw new TypeError("responseBody returned something other than a body or a refusal");
 }

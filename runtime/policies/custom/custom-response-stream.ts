@@ -5,8 +5,15 @@ import { headerValue } from "../../http/headers/header-list.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
 import type { PolicyStreams } from "../../policy/policy.ts";
 import { type CustomPolicy, countCall, noteDuration, noteHookFailure } from "./custom-policy.ts";
-import { hasNoBody, ResponseView, requirePlain, respondInstead } from "./custom-response.ts";
-import { type KnownIdentities, MadeRefusal, RequestView } from "./request-view.ts";
+import {
+  hasNoBody,
+  ResponseView,
+  refusePromise,
+  requirePlain,
+  respondInstead,
+} from "./custom-response.ts";
+import { MadeRefusal } from "./made-refusal.ts";
+import { type KnownIdentities, RequestView } from "./request-view.ts";
 
 const HOOK = "responseStream";
 
@@ -62,7 +69,7 @@ class CustomStreamFilter implements ResponseSink {
     try {
       const response = new ResponseView(status, edited, this.#request);
       const streams = this.#streams(response, headers);
-      if (streams instanceof MadeRefusal) {
+      if (MadeRefusal.isMade(streams)) {
         this.#state = "replaced";
         respondInstead(this.#exchange, this.#next, this.#policy, HOOK, streams);
         return;
@@ -127,7 +134,8 @@ class CustomStreamFilter implements ResponseSink {
     const began = performance.now();
     const made: unknown = definition.responseStream?.(response, options);
     noteDuration(this.#exchange, name, HOOK, began);
-    if (made === undefined || made instanceof MadeRefusal || areStreams(made)) return made;
+    refusePromise(made);
+    if (made === undefined || MadeRefusal.isMade(made) || areStreams(made)) return made;
     throw new TypeError("responseStream returned something other than a pair of streams");
   }
 

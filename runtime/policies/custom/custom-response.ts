@@ -1,7 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { EditedList } from "../../http/headers/header-edits.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
-import { fieldLines } from "../../http/http1/fields.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
 import type { PolicyHeaders, PolicyRequest, PolicyResponse } from "../../policy/policy.ts";
 import {
@@ -12,8 +11,9 @@ import {
   noteHookFailure,
   noteHookRefusal,
 } from "./custom-policy.ts";
+import { type MadeRefusal, refusalFields } from "./made-refusal.ts";
 import { EditableHeaders } from "./policy-headers.ts";
-import { type KnownIdentities, type MadeRefusal, RequestView } from "./request-view.ts";
+import { type KnownIdentities, RequestView } from "./request-view.ts";
 
 /** Runs the `response` hook of a policy on the head of every later response to the exchange. */
 export function applyToResponse(
@@ -57,6 +57,8 @@ export function hasNoBody({ original }: Exchange, status: number): boolean {
   return original.method === "HEAD" || status === 204 || status === 304;
 }
 
+const PLAIN = "text/plain; charset=utf-8";
+
 /** Responds with the refusal of a hook, or with 500 if it has failed, instead of a response. */
 export function respondInstead(
   exchange: Exchange,
@@ -66,14 +68,20 @@ export function respondInstead(
   refusal?: MadeRefusal,
 ): void {
   exchange.record.reason = "Custom";
-  const plain = ["content-type", "text/plain; charset=utf-8"];
-  const own = Object.entries(refusal?.headers ?? {}).flat();
-  if (refusal === undefined || fieldLines(own) === undefined) {
-    next.respond(500, plain, "internal error");
+  if (refusal === undefined) {
+    next.respond(500, ["content-type", PLAIN], "internal error");
     return;
   }
   noteHookRefusal(exchange, policy, hook);
-  next.respond(refusal.status, [...plain, ...own], refusal.message);
+  const { list, contentType = PLAIN } = refusalFields(refusal);
+  next.respond(refusal.status, [...list, "content-type", contentType], refusal.message);
+}
+
+/** Throws if a hook that is not awaited returned a promise, whose changes would come too late. */
+export function refusePromise(made: unknown): void {
+  if (!(made instanceof Promise)) return;
+  made.catch(() => {});
+  throw new TypeError("a hook for the head of a response returned a promise");
 }
 
 /** Changes the head of a response. If the hook fails, the response is replaced by a refusal. */
@@ -132,8 +140,9 @@ class CustomFilter implements ResponseSink {
     const response = new ResponseView(status, edited, this.#request);
     const began = performance.now();
     try {
-      this.#policy.definition.response?.(response, this.#policy.options);
+      const made: unknown = this.#policy.definition.response?.(response, this.#policy.options);
       noteDuration(this.#exchange, this.#policy.name, "response", began);
+      refusePromise(made);
       const { checkedStatus } = response;
       countCall(this.#exchange, this.#policy, "response", "ok");
       return { status: checkedStatus, headers: edited.list };

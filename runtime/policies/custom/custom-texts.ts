@@ -1,7 +1,8 @@
 import type { Exchange, TextHook, TextVerdict } from "../../http/exchange.ts";
 import { withinDeadline } from "../custom.ts";
 import { type CustomPolicy, countCall, noteHookFailure, noteHookRefusal } from "./custom-policy.ts";
-import { type KnownIdentities, MadeRefusal, RequestView } from "./request-view.ts";
+import { MadeRefusal } from "./made-refusal.ts";
+import { type KnownIdentities, RequestView } from "./request-view.ts";
 
 /** Shows the texts of a model call to the `prompt` and `completion` hooks of a policy, once they are known. */
 export function showTexts(
@@ -35,7 +36,7 @@ async function readTexts(
     const made = await withinDeadline(exchange, policy, view, hook, () =>
       definition[hook]?.({ texts: shown }, options, view),
     );
-    if (made instanceof MadeRefusal) {
+    if (MadeRefusal.isMade(made)) {
       noteHookRefusal(exchange, policy, hook);
       return { kind: "reject", status: made.status, message: made.message };
     }

@@ -36,7 +36,7 @@ export class EditableHeaders implements PolicyHeaders {
 }
 
 /** Returns the lower-case name. Throws for names that are not valid, and for those whose value the gateway writes itself. */
-function editableName(name: string): string {
+export function editableName(name: string): string {
   const lower = name.toLowerCase();
   if (!isToken(lower)) throw new TypeError("not a valid header name");
   if (HOP_BY_HOP.has(lower) || lower === "host")
@@ -45,7 +45,7 @@ function editableName(name: string): string {
 }
 
 /** Throws for line breaks and other characters that would change the message; the error does not contain the value. */
-function validValue(name: string, value: string): string {
+export function validValue(name: string, value: string): string {
   const text = String(value);
   if (!isFieldValue(text)) throw new TypeError(`not a valid value of the header "${name}"`);
   return text;

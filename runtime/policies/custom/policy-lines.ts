@@ -31,7 +31,13 @@ function moduleLine(bundled: number): string | undefined {
 
 /** Formats an error with its line in a policy's module. */
 export function hookErrorText(error: unknown): string {
-  if (!(error instanceof Error)) return "threw something other than an Error";
-  const place = placeInPolicy(error.stack ?? "");
-  return `${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
+  try {
+    if (!(error instanceof Error)) return "threw something other than an Error";
+    const { name, message, stack } = error;
+    const place = typeof stack === "string" ? placeInPolicy(stack) : undefined;
+    return `${name}: ${message}${place === undefined ? "" : ` (${place})`}`;
+  } catch {
+    // Getters and proxies of policies may throw.
+    return "threw an Error that cannot be read";
+  }
 }

@@ -7,6 +7,8 @@ import type {
   PolicyRefusal,
   PolicyRequest,
 } from "../../policy/policy.ts";
+import { frozenCopy } from "./frozen-copy.ts";
+import { MadeRefusal } from "./made-refusal.ts";
 import { EditableHeaders } from "./policy-headers.ts";
 
 /** Identities that earlier policies established; absent if none did. */
@@ -16,26 +18,15 @@ export interface KnownIdentities {
   readonly basicAuth?: BasicAuthVariable;
 }
 
-/** A refusal that a custom policy made with `request.refuse`. Any other object is no refusal. */
-export class MadeRefusal implements PolicyRefusal {
-  readonly status: number;
-  readonly message: string;
-  readonly headers: Readonly<Record<string, string>>;
-
-  constructor(status: number, message: string, headers: Readonly<Record<string, string>>) {
-    if (!Number.isInteger(status) || status < 400 || status > 599)
-      throw new RangeError("a refusal has a status from 400 to 599");
-    this.status = status;
-    this.message = String(message);
-    this.headers = headers;
-  }
-}
+const NOTHING: PolicyJson = Object.freeze({});
 
 /** A request as a custom policy sees it. Parts that cost something are created on first use. */
 export class RequestView implements PolicyRequest {
   readonly #exchange: Exchange;
   readonly #identities: KnownIdentities;
   #headers: PolicyHeaders | undefined;
+  #jwt: PolicyJson | null = null;
+  #apiKey: PolicyJson | null = null;
   #aborter: AbortController | undefined;
 
   constructor(exchange: Exchange, identities: KnownIdentities = {}) {
@@ -70,11 +61,13 @@ export class RequestView implements PolicyRequest {
   }
 
   get jwt(): PolicyJson | null {
-    return this.#identities.jwt ?? null;
+    this.#jwt ??= frozenCopy(this.#identities.jwt ?? null);
+    return this.#jwt;
   }
 
   get apiKey(): PolicyJson | null {
-    return this.#identities.apiKey ?? null;
+    this.#apiKey ??= frozenCopy(this.#identities.apiKey ?? null);
+    return this.#apiKey;
   }
 
   get user(): string | null {
@@ -82,7 +75,7 @@ export class RequestView implements PolicyRequest {
   }
 
   get custom(): PolicyJson {
-    return this.#exchange.attributes.custom ?? {};
+    return this.#exchange.attributes.custom ?? NOTHING;
   }
 
   get signal(): AbortSignal {
@@ -97,7 +90,7 @@ export class RequestView implements PolicyRequest {
   refuse(
     status: number,
     message: string,
-    headers: Readonly<Record<string, string>> = {},
+    headers?: Readonly<Record<string, string>>,
   ): PolicyRefusal {
     return new MadeRefusal(status, message, headers);
   }

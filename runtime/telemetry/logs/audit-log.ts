@@ -3,7 +3,7 @@ import type { DeniedClient } from "../../http/engine/server-handlers.ts";
 import type { Exchange, ExchangeRecord, RefusalReason } from "../../http/exchange.ts";
 import { pathIn } from "../../http/routing/path.ts";
 import { plainAddress } from "../../net/connected-client.ts";
-import type { GatewayContext } from "../../process/gateway-context.ts";
+import type { GatewayContext, GrantChange } from "../../process/gateway-context.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { HOUR } from "../../process/units.ts";
 import { type AccessLogLine, accessLogLine } from "./log-line.ts";
@@ -141,6 +141,17 @@ export class AuditLog {
     line.text("oauth.client.name", record.fields?.get("oauth.client.name"));
     line.text("oauth.client.redirect", record.fields?.get("oauth.client.redirect"));
     if (isDenied) this.#explain(record);
+    this.#end();
+  }
+
+  /** Logs a change of the tokens that a user has granted. */
+  grant({ identity, connection, event }: GrantChange): void {
+    const line = this.#line;
+    line.begin();
+    line.plain("event", "connection");
+    line.text("identity", identity);
+    line.text("connection", connection);
+    line.text("connection.event", event);
     this.#end();
   }
 

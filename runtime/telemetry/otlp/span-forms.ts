@@ -1,4 +1,4 @@
-import { SERVER, type SpanHead, type SpanKind } from "./span-head.ts";
+import type { SpanHead, SpanKind } from "./span-head.ts";
 
 /** An encoded span up to its attributes, with placeholders for ids and times. */
 export interface SpanForm {
@@ -22,7 +22,7 @@ const MAX_KEPT = 256;
 /** A cache of span forms. */
 export class SpanForms {
   readonly #make: MakeSpanForm;
-  readonly #kept = [new Forms(), new Forms(), new Forms(), new Forms()] as const;
+  readonly #kept: readonly Forms[] = Array.from({ length: 6 }, () => new Forms());
   #count = 0;
 
   constructor(make: MakeSpanForm) {
@@ -32,14 +32,13 @@ export class SpanForms {
   /** Returns the form of a span. */
   of({ flags, parentId }: SpanHead, name: string, kind: SpanKind): SpanForm {
     const isPart = parentId !== undefined;
-    const [server, call, serverPart, callPart] = this.#kept;
-    const kept = kind === SERVER ? (isPart ? serverPart : server) : isPart ? callPart : call;
-    const known = kept.of(name, flags);
+    const kept = this.#kept[(kind - 1) * 2 + (isPart ? 1 : 0)];
+    const known = kept?.of(name, flags);
     if (known !== undefined) return known;
     const made = this.#make(name, kind, flags, isPart);
     if (this.#count < MAX_KEPT) {
       this.#count += 1;
-      kept.keep(name, flags, made);
+      kept?.keep(name, flags, made);
     }
     return made;
   }

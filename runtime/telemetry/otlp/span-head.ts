@@ -17,7 +17,9 @@ export interface SpanHead {
 }
 
 /** The kind of a span, as OTLP's numbers. */
-export type SpanKind = 2 | 3;
+export type SpanKind = 1 | 2 | 3;
+/** Work of the gateway itself. */
+export const INTERNAL: SpanKind = 1;
 /** A request that the gateway serves. */
 export const SERVER: SpanKind = 2;
 /** A request to another server. */

@@ -14,11 +14,11 @@ import { type HexId, hexId } from "../otlp/hex-id.ts";
 import { viewOf } from "../otlp/item-buffer.ts";
 import { traceSignal } from "../otlp/otlp-format.ts";
 import { type ResourceAttributes, resourceText } from "../otlp/resource.ts";
-import { SERVER, type SpanHead } from "../otlp/span-head.ts";
+import { CLIENT, INTERNAL, SERVER, type SpanHead } from "../otlp/span-head.ts";
 import { CalledServers } from "./called-servers.ts";
 import type { SpanFilter } from "./filtered-spans.ts";
 import type { Sampling } from "./sampling.ts";
-import { type CallingTrace, LostSpan, OpenSpan, type SpanOutput } from "./span.ts";
+import { type CallingTrace, LostSpan, OpenSpan, type OwnSpan, type SpanOutput } from "./span.ts";
 import { defaultAttributes, methodInName, type SpanAttributes } from "./span-values.ts";
 import {
   isRecorded,
@@ -181,13 +181,21 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
   }
 
   beginCall(name: string, hasItsError = false): CallSpan {
+    return this.#begin({ name, hasItsError, kind: CLIENT });
+  }
+
+  beginStep(name: string): CallSpan {
+    return this.#begin({ name, hasItsError: false, kind: INTERNAL });
+  }
+
+  #begin(own: OwnSpan): CallSpan {
     const { ids, output } = this.#options;
     const spanId = ids.spanId();
     const { queue } = output;
     this.hasCalls = true;
     return queue.isFull
       ? new LostSpan(this, spanId, queue)
-      : new OpenSpan(this, spanId, { name, hasItsError }, output);
+      : new OpenSpan(this, spanId, own, output);
   }
 
   end(status: number | undefined, duration: number): void {

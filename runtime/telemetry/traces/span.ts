@@ -3,7 +3,7 @@ import { type AttributeRuns, OtlpAttributes } from "../otlp/attributes.ts";
 import type { ExportQueue } from "../otlp/export-queue.ts";
 import type { HexId } from "../otlp/hex-id.ts";
 import type { OtlpFormat } from "../otlp/otlp-format.ts";
-import { CLIENT, type SpanHead } from "../otlp/span-head.ts";
+import type { SpanHead, SpanKind } from "../otlp/span-head.ts";
 import type { CalledServers } from "./called-servers.ts";
 import type { SpanFilter } from "./filtered-spans.ts";
 import { methodInName, methodName, otherMethod } from "./span-values.ts";
@@ -30,29 +30,38 @@ export interface CallingTrace {
   now(): number;
 }
 
+/** Name and kind of a span. */
+export interface OwnSpan {
+  readonly name: string;
+  readonly kind: SpanKind;
+  /** Whether the request's error is also the span's. */
+  readonly hasItsError: boolean;
+}
+
 /** The span of a call, which is queued when it ends. */
 export class OpenSpan extends OtlpAttributes implements CallSpan, SpanHead {
   readonly isRecording = true;
   readonly spanId: HexId;
   readonly start: number;
   #name: string;
+  readonly #kind: SpanKind;
   readonly #hasItsError: boolean;
   readonly #trace: CallingTrace;
   readonly #output: SpanOutput;
   #status = 0;
   #isOver = false;
 
-  /** `hasItsError`: whether the request's error is also the call's. */
   constructor(
     trace: CallingTrace,
     spanId: HexId,
-    { name, hasItsError }: { readonly name: string; readonly hasItsError: boolean },
+    { name, kind, hasItsError }: OwnSpan,
     output: SpanOutput,
   ) {
     super(output.runs);
     this.spanId = spanId;
     this.start = trace.now();
     this.#name = name;
+    this.#kind = kind;
     this.#hasItsError = hasItsError;
     this.#trace = trace;
     this.#output = output;
@@ -113,7 +122,7 @@ export class OpenSpan extends OtlpAttributes implements CallSpan, SpanHead {
     const { format, queue } = this.#output;
     const items = queue.room;
     if (items === undefined) return;
-    format.span(items, this, this.#name, CLIENT, end, this, error);
+    format.span(items, this, this.#name, this.#kind, end, this, error);
     queue.added(items);
   }
 }

@@ -43,7 +43,10 @@ export function policyParts(
   policies: readonly PolicyUse[],
   scope: ChainScope,
 ): readonly ChainPart[] {
-  return policies.map((use) => policyPart(use, policies, scope));
+  const parts = policies.map((use) => policyPart(use, policies, scope));
+  // Policies that the configuration puts before such a policy precede the guard, too.
+  const last = parts.findLastIndex(({ isBeforeGuard }) => isBeforeGuard);
+  return parts.map((part, index) => ({ ...part, isBeforeGuard: index <= last }));
 }
 
 function policyPart<Kind extends PolicyKind>(

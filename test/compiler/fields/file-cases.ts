@@ -327,6 +327,18 @@ const plainSeeds: readonly object[] = [
   },
   gateway({ protocol: "HTTPS", tls: listenerTls, routes: [{ backends: [host] }] }),
   gateway({ protocol: "TCP", tcpRoutes: [{ backends: [host] }] }),
+  gateway({
+    protocol: "TCP",
+    tcpRoutes: [
+      {
+        policies: {
+          authorization: { rules: ["source.port > 1"] },
+          custom: [{ use: "./policies/c.ts" }],
+        },
+        backends: [host],
+      },
+    ],
+  }),
   gateway({ protocol: "TLS", tcpRoutes: [{ backends: [host] }] }),
   gateway({ protocol: "TLS", tls: { spiffe: {} }, tcpRoutes: [{ backends: [host] }] }),
   { llm: { tls: listenerTls, models: [{ name: "m", provider: "openAI" }] } },
@@ -517,9 +529,13 @@ export const known: KnownValues = {
   extAuthz: [asked],
   extProc: [asked],
   "custom.[].use": ["./policies/a.ts", "./policies/b.ts"],
+  "tcpRoutes.[].policies.custom.[].before": ["authorization", "csrf"],
+  "tcpRoutes.[].policies.custom.[].after": ["authorization", "cors"],
   "tcpRoutes.[].policies.custom.[].use": ["./policies/c.ts", "./policies/d.ts"],
   "promptCaching.affinity": ["prefix", "session"],
   "custom.[].with.*": ["one", "two"],
+  "custom.[].before": ["cors", "csrf"],
+  "custom.[].after": ["cors", "csrf"],
   "custom.[].allow.[]": ["fs", "url"],
   remoteRateLimit: [limits],
   "extAuthz.host": ["127.0.0.1:9005", "127.0.0.1:9006"],

@@ -122,6 +122,19 @@ const labelled = {
   traffic: rules,
 };
 
+const connectionsPage = {
+  url: "https://a.test/connect",
+  servers: [
+    {
+      name: "a",
+      resource: "https://b.test/mcp",
+      clientId: "aa",
+      clientSecretRef: { name: "a" },
+      scopes: ["aa"],
+    },
+  ],
+};
+
 /** A Gateway with a route to a GatewayBackend, and a policy on the route. */
 function behind(backend: object, policy = policyOf("HTTPRoute")): object {
   return { Gateway: gateway, HTTPRoute: routed, GatewayBackend: backend, GatewayPolicy: policy };
@@ -221,6 +234,14 @@ export const seeds: readonly object[] = [
     GatewayPolicy: {
       ...policyOf("HTTPRoute"),
       traffic: { apiKeyAuthentication: { store: true } },
+    },
+  },
+  {
+    ...{ Gateway: hasParameters, HTTPRoute: route },
+    GatewayParameters: { store: { redis: { secretRef: { name: "a" } } } },
+    GatewayPolicy: {
+      ...policyOf("HTTPRoute"),
+      traffic: { oidc: knownLogin, userConnections: connectionsPage },
     },
   },
   {
@@ -521,6 +542,8 @@ export const known: KnownValues = {
   "perPort.[].port": [8443, 8444],
   "perPort.[]": [byPort],
   "traffic.custom.[].policy": ["a", "b"],
+  "traffic.custom.[].before": ["cors", "csrf"],
+  "traffic.custom.[].after": ["cors", "csrf"],
   "traffic.custom.[].with": [{ aa: "one" }],
   "traffic.custom.[].with.*": ["one", "two"],
   "traffic.custom.[].secrets": [{ key: { name: "a", key: "token" } }],
@@ -545,6 +568,8 @@ export const known: KnownValues = {
   "clientSecretRef.name": objects,
   "signingKeyRef.name": objects,
   "traffic.oidc": [knownLogin],
+  "traffic.userConnections": [connectionsPage],
+  "userConnections.url": ["https://a.test/connect", "https://a.test/other"],
   "traffic.extAuth": [
     knownAuthorization,
     { conditional: [{ condition: "false", policy: knownAuthorization }] },

@@ -24,10 +24,11 @@ const compile = kubernetesCompiler(schema, world);
  * servers of backends, and policies that act on a condition; another name of azureopenai; a field with one supported value, the default; fields that require a
  * resource name of Azure, which files are tested with; the method of a client, which depends on its other fields and is tested
  * in test/backends/token-exchange.test.ts; virtual models and the health of their models, which need several models
- * (test/kubernetes/models.test.ts).
+ * (test/kubernetes/models.test.ts); connections of users, which need a page in the same gateway
+ * (test/kubernetes/user-connections.test.ts).
  */
 const EXCEPTIONS =
-  /^GatewayClass\.description$|\.auth\.passthrough$|(Moderation|guards\.(request|response)\.\[\]\.\w+)\.policies\.|^(GatewayBackend\.policies|GatewayPolicy\.backend)\.extAuth\.|^GatewayBackend\..*\.(promptGuard|azure)\.|^GatewayModel\.(virtualModel|policies\.(promptGuard|health))\.|\.conditional\.\[\]\.policy\.|\.http1HeaderCase$|\.(azureopenai|llmProvider2)\.(resourceType|projectName)$|\.clientAuth\.method$/;
+  /\.auth\.oauth\.|^GatewayClass\.description$|\.auth\.passthrough$|(Moderation|guards\.(request|response)\.\[\]\.\w+)\.policies\.|^(GatewayBackend\.policies|GatewayPolicy\.backend)\.extAuth\.|^GatewayBackend\..*\.(promptGuard|azure)\.|^GatewayModel\.(virtualModel|policies\.(promptGuard|health))\.|\.conditional\.\[\]\.policy\.|\.http1HeaderCase$|\.(azureopenai|llmProvider2)\.(resourceType|projectName)$|\.clientAuth\.method$/;
 /** Credentials with many fields, in several places with one schema and reading: a policy's stand for the others. */
 const LIKE_CREDENTIALS =
   /^(?!GatewayPolicy\.backend\.auth\.).*\.(?:crossAppAccess|jwtSign|oauthTokenExchange\.(?:path|actorToken|clientAuth))\b/;

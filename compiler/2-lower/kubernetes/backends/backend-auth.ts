@@ -28,6 +28,7 @@ import type {
   TokenEndpointConfig,
   TokenExchangeConfig,
 } from "../../../model/token-exchange.ts";
+import { DEFAULT_USER_CLAIM } from "../../../model/user-connections.ts";
 import { type Infer, validated } from "../../../schema/schema.ts";
 import { secretFiles, secretHasKey } from "../inventory/secrets.ts";
 import type { FieldValue } from "../policies/merge.ts";
@@ -63,7 +64,8 @@ function readMainAuth(
   context: PolicyContext,
 ): BackendAuthConfig {
   const { origin } = use;
-  const { aws, azure, gcp, oauthTokenExchange: exchange, crossAppAccess: access, jwtSign } = others;
+  const { aws, azure, gcp, oauthTokenExchange: exchange, crossAppAccess: access } = others;
+  const { jwtSign, oauth } = others;
   const below = (...path: readonly string[]): SecretPlace => ({
     ...use,
     origin: childOf(origin, ...path),
@@ -77,6 +79,12 @@ function readMainAuth(
   if (access !== undefined) {
     const found = readCrossApp(access, below("crossAppAccess"), context);
     return found === undefined ? withoutToken : { ...found, origin };
+  }
+  if (oauth !== undefined) {
+    const { connection: name, page, userClaim: claim = DEFAULT_USER_CLAIM } = oauth;
+    const owner = use.from.namespace;
+    const connectionOrigin = childOf(origin, "oauth");
+    return { kind: "userConnection", name, page, claim, owner, connectionOrigin, origin };
   }
   if (jwtSign !== undefined) {
     const { signingKeyRef, ...token } = jwtSign;

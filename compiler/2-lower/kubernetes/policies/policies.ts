@@ -287,6 +287,7 @@ function kubernetesContext(
 ): KubernetesContext {
   return {
     origin,
+    namespace: source.namespace,
     diagnostics: context.diagnostics,
     server: (reference, at) => serverOf({ reference, from: source, gateway, origin: at }, context),
     connection: (fields, at) =>

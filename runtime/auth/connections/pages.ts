@@ -1,4 +1,5 @@
-import { browserPage, escapeHtml } from "../../auth/browser-page.ts";
+import { browserPage, escapeHtml } from "../browser-page.ts";
+import type { UserConnectionUse } from "./connected-upstream.ts";
 
 /** A question to a user: whether the gateway may use an account. */
 export interface ConnectQuestion {
@@ -48,4 +49,18 @@ export function connectedPage(name: string, url: string): string {
     `${name} is connected`,
     `<p>You can close this page and continue in your program.</p><p>${list}</p>`,
   );
+}
+
+/** Returns the page for a person whose account is not connected. */
+export function unconnectedPage(use: UserConnectionUse): string {
+  const link = `<a href="${escapeHtml(pageOf(use))}">Connect ${escapeHtml(use.name)}</a>`;
+  return browserPage(
+    `${use.name} is not connected`,
+    `<p>This page needs your account at ${escapeHtml(use.name)}.</p><p>${link}, then load this page again.</p>`,
+  );
+}
+
+/** Returns the URL at which a user connects. */
+export function pageOf({ page, name }: UserConnectionUse): string {
+  return `${page}/${encodeURIComponent(name)}`;
 }
