@@ -1,6 +1,11 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendPolicies } from "../model/backend-policies.ts";
-import { type RouteType, SHARED_FIELDS } from "../model/llm-policies.ts";
+import {
+  type RouteType,
+  SHARED_FIELDS,
+  SINGLE_TYPES,
+  STORED_TYPES,
+} from "../model/llm-policies.ts";
 import { NAMED_SERVER, type Section } from "../model/traffic.ts";
 import type { AiConfig } from "./ai/ai-config.ts";
 import type { AiNode, AiProviderNode } from "./ai/ai-node.ts";
@@ -57,7 +62,10 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
     ...["prepareContentCount", "generateContentService", "generateContentModels"],
     ...["generateContentTargets", "contentTokenCountService", "contentTokenCountModels"],
     ...["contentTokenCountTargets", "prepareConverse", "converseService", "converseModels"],
-    "converseTargets",
+    ...["converseTargets", "prepareSpeech", "prepareTranscription", "prepareTranslation"],
+    ...["prepareImage", "prepareImageEdit", "prepareImageVariation", "prepareRerank"],
+    ...["filesService", "batchesService", "messageBatchesService"],
+    ...["prepareModeration", ...["Service", "Models", "Targets"].flatMap(mediaNames)],
   ],
   resolve: resolveAi,
   spendsTokens: ({ policies }) => resolveRoutes(policies?.ai).some(({ type }) => COUNTED.has(type)),
@@ -111,6 +119,14 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   tryCommand,
 };
 
+/** Returns the names of constants for the APIs of media, rankings and moderations. */
+function mediaNames(end: string): readonly string[] {
+  return [
+    ...["speech", "transcriptions", "translations", "images", "imageEdits", "imageVariations"],
+    ...["rerank", "moderations"],
+  ].map((start) => start + end);
+}
+
 /** Adds the fields of a single provider that all providers of a route share. */
 function withServerPolicies(
   policies: BackendPolicies | undefined,
@@ -136,12 +152,16 @@ function tokenizeSection(origin: Origin, isOptional: boolean): Section {
 const CALLED: ReadonlySet<RouteType> = new Set([
   ...["Completions", "Messages", "Responses", "GenerateContent", "Converse"],
   ...["Embeddings", "TokenCount", "ContentTokenCount", "Passthrough"],
+  ...SINGLE_TYPES,
+  ...STORED_TYPES,
 ] as const);
 
 /** Route types whose token usage is counted. `Passthrough` is not parsed, and the others use no tokens. */
 const COUNTED: ReadonlySet<RouteType> = new Set([
   ...["Completions", "Messages", "Responses", "GenerateContent", "Converse"],
   ...["Embeddings", "Realtime"],
+  ...SINGLE_TYPES,
+  ...["Files", "MessageBatches"],
 ] as const);
 
 /** Returns a chat request in the first chat format that the route has, with a known model if there is one. */

@@ -13,6 +13,17 @@ export const ROUTE_TYPES = [
   "GenerateContent",
   "Converse",
   "Embeddings",
+  "Speech",
+  "Transcriptions",
+  "Translations",
+  "Images",
+  "ImageEdits",
+  "ImageVariations",
+  "Rerank",
+  "Moderations",
+  "Files",
+  "Batches",
+  "MessageBatches",
   "TokenCount",
   "ContentTokenCount",
   "Models",
@@ -22,6 +33,25 @@ export const ROUTE_TYPES = [
 
 /** Type of the traffic of a path. */
 export type RouteType = (typeof ROUTE_TYPES)[number];
+
+/** Types whose traffic is not a chat: audio, images, rankings and moderations. */
+export const SINGLE_TYPES = [
+  "Speech",
+  "Transcriptions",
+  "Translations",
+  "Images",
+  "ImageEdits",
+  "ImageVariations",
+  "Rerank",
+  "Moderations",
+] as const satisfies readonly RouteType[];
+
+/** Types whose traffic concerns objects that providers store for callers. */
+export const STORED_TYPES = [
+  "Files",
+  "Batches",
+  "MessageBatches",
+] as const satisfies readonly RouteType[];
 
 /** Response to a request with fields that the provider does not support. */
 export type Unsupported = "reject" | "drop";

@@ -103,7 +103,10 @@ function readTier(
 }
 
 /** Rates that are used, and those that catalogs may have besides. */
-const RATES = ["input", "output", "cacheRead", "cacheWrite", "reasoning"] as const;
+const RATES = [
+  ...(["input", "output", "cacheRead", "cacheWrite", "reasoning"] as const),
+  ...(["character", "second", "image", "document", "search"] as const),
+] as const;
 const OTHERS: readonly string[] = ["inputAudio", "outputAudio"];
 
 function readRates(value: unknown, at: string, problems: string[]): TokenRates {

@@ -144,12 +144,17 @@ export interface LlmCall {
   readonly reasoningTokens?: number;
   readonly totalTokens?: number;
   readonly countTokens?: number;
+  readonly characters?: number;
+  readonly seconds?: number;
+  readonly images?: number;
+  readonly documents?: number;
+  readonly searches?: number;
   readonly cost?: LlmCost;
   readonly prompt?: readonly { readonly role: string; readonly content: string }[];
   readonly params?: JsonObject;
 }
 
-/** `llm.cost`: costs of a call in US dollars, by the kind of its tokens. */
+/** `llm.cost`: costs of a call in US dollars, by the kind of its tokens, and those of its units. */
 export interface LlmCost {
   readonly total: number;
   readonly input: number;
@@ -157,6 +162,7 @@ export interface LlmCost {
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly reasoning: number;
+  readonly units: number;
 }
 
 /** `llmRequest`: the parsed body of an LLM request. */

@@ -13,7 +13,7 @@ import { refuseMethod } from "./calls/respond-error.ts";
 import { respondRefusal } from "./calls/respond-failed-call.ts";
 import { unasked } from "./calls/target.ts";
 import type { TransformedRequest } from "./calls/transform-fields.ts";
-import { unknownModel } from "./calls/unknown-model.ts";
+import { unserved } from "./calls/unserved-model.ts";
 
 /**
  * Serves one request: reads it, tries providers until one responds, and forwards that response. `tried`: retry policy; if
@@ -50,7 +50,7 @@ function serveCall(
   const attributes = recordCall(exchange, call, service.operation);
   const conditions = new ReadCall(exchange, call);
   const targets = service.targets(call.model, conditions);
-  if (targets === undefined) throw unknownModel(call.model);
+  if (targets === undefined) throw unserved(call.model, service);
   if (targets === unasked) return service.estimate?.(exchange, call);
   if (service.expectsTokens === true && !expectTokens(exchange, call)) return;
   const context = { exchange, service, call, conditions, attributes, retry: tried };

@@ -9,7 +9,8 @@ import { AiFunctions } from "./ai/functions.ts";
 import { guardReads } from "./ai/guards.ts";
 import { providersCode } from "./ai/providers.ts";
 import { formatExport, routeTypeCodes } from "./ai/route-types.ts";
-import { type ServiceCode, serviceCode } from "./ai/services.ts";
+import type { ServiceCode } from "./ai/service-settings.ts";
+import { serviceCode } from "./ai/services.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
 import { passthrough } from "./parts/connection.ts";
 
@@ -37,7 +38,10 @@ export const aiTemplate: BackendTemplate<"ai"> = {
 
 function aiCode([node]: AtLeastOne<AiNode>, scope: BackendScope): BackendCode {
   const functions = new AiFunctions(node, scope);
-  const types = [...new Set(node.routes.map(({ type }) => type))];
+  const all = [...new Set(node.routes.map(({ type }) => type))];
+  const isStored = (type: RouteType): boolean => routeTypeCodes[type].serve !== undefined;
+  // Batches refer to the services of their requests.
+  const types = [...all.filter((type) => !isStored(type)), ...all.filter(isStored)];
   const providers = providersCode(node, scope.trace, functions);
   const services = new Map(
     types.map((type) => [type, serviceCode(type, node, functions, scope)] as const),

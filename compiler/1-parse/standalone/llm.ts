@@ -1,3 +1,4 @@
+import { doorApisSchema } from "../../backends/ai/door-apis.ts";
 import {
   modelSchema,
   SHARED_NAME,
@@ -30,6 +31,7 @@ export function llmSchema() {
         maxItems: 256,
         description: "Models that clients can request.",
       }),
+      apis: doorApisSchema,
       policies: llmDoorPoliciesSchema(),
       providers: listOfParts(sharedProviderSchema(), {
         maxItems: 64,

@@ -41,7 +41,11 @@ export function readLlm(value: LlmValue, origin: Origin, context: DoorContext): 
   const virtual = (value.virtualModels ?? []).flatMap((model, index) =>
     model === undefined ? [] : [readVirtualModel(model, childOf(origin, "virtualModels", index))],
   );
-  const backend = modelsByName(models, virtual, ofDoor, origin);
+  const apis = (value.apis ?? []).map((name, index) => ({
+    name,
+    origin: childOf(origin, "apis", index),
+  }));
+  const backend = modelsByName(models, virtual, apis, ofDoor, origin);
   return frontDoor("llm", value, backend, origin, context);
 }
 

@@ -1,6 +1,7 @@
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { Text } from "../../model/texts.ts";
+import type { RequestedApi } from "./door-apis.ts";
 import type { ModelConditions } from "./model-conditions.ts";
 import type { ProviderOptions } from "./providers/index.ts";
 
@@ -18,6 +19,8 @@ export interface AiConfig {
   readonly passed?: readonly number[];
   /** Names of `models` that only virtual models use. */
   readonly internal?: readonly string[];
+  /** APIs of the `llm` section that the configuration requests; absent if there are none. */
+  readonly apis?: readonly RequestedApi[];
   /** Virtual models, which route to others. */
   readonly virtualModels?: readonly VirtualModelConfig[];
 }

@@ -1,10 +1,11 @@
 import { childOf, type Diagnostics, keyPlace, placeKey } from "../../diagnostics/diagnostic.ts";
 import type { NamedExpression } from "../../model/expressions.ts";
-import type {
-  Configured,
-  LlmPolicies,
-  ProviderPolicies,
-  RouteType,
+import {
+  type Configured,
+  type LlmPolicies,
+  type ProviderPolicies,
+  type RouteType,
+  SINGLE_TYPES,
 } from "../../model/llm-policies.ts";
 import type { ProviderConfig } from "./ai-config.ts";
 import {
@@ -69,6 +70,14 @@ const CHATS: readonly RouteType[] = [
   ...(["Completions", "Messages", "Responses", "GenerateContent", "Converse"] as const),
 ];
 
+/** Types whose requests have fields that policies can set. */
+const EDITED: readonly RouteType[] = [...CHATS, "Embeddings", ...SINGLE_TYPES];
+
+/** Types without a chat whose responses may be streams. */
+const MEDIA_STREAMS: readonly RouteType[] = [
+  ...(["Speech", "Transcriptions", "Images", "ImageEdits"] as const),
+];
+
 /** Policies that change requests, each with the route types it can act on. */
 const EDITS = [
   {
@@ -76,10 +85,10 @@ const EDITS = [
     acts: [...CHATS, "TokenCount", "ContentTokenCount"],
     on: "chats with models",
   },
-  { field: "streamKeepAlive", acts: CHATS, on: "chats with models" },
-  { field: "defaults", acts: [...CHATS, "Embeddings"], on: "requests to models" },
-  { field: "overrides", acts: [...CHATS, "Embeddings"], on: "requests to models" },
-  { field: "transformations", acts: [...CHATS, "Embeddings"], on: "requests to models" },
+  { field: "streamKeepAlive", acts: [...CHATS, ...MEDIA_STREAMS], on: "chats with models" },
+  { field: "defaults", acts: EDITED, on: "requests to models" },
+  { field: "overrides", acts: EDITED, on: "requests to models" },
+  { field: "transformations", acts: EDITED, on: "requests to models" },
 ] as const satisfies readonly {
   readonly field: keyof LlmPolicies;
   readonly acts: readonly RouteType[];

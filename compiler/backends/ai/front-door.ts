@@ -4,6 +4,7 @@ import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
 import type { Text } from "../../model/texts.ts";
 import type { BackendUse } from "../backend.ts";
 import type { AiConfig, ProviderConfig, VirtualModelConfig } from "./ai-config.ts";
+import { apiPaths, type RequestedApi } from "./door-apis.ts";
 import { conditionsKey, type ModelConditions } from "./model-conditions.ts";
 import type { ProviderOptions } from "./providers/index.ts";
 import type { ModelParams } from "./providers/provider.ts";
@@ -50,6 +51,7 @@ export interface ServedModel {
 export function modelsByName(
   models: readonly NamedModel[],
   virtualModels: readonly VirtualModelConfig[],
+  apis: readonly RequestedApi[],
   policies: BackendPolicies | undefined,
   origin: Origin,
 ): BackendUse<AiConfig> & { readonly kind: "ai" } {
@@ -57,7 +59,7 @@ export function modelsByName(
   const served = byName.flatMap((same) =>
     same.map((model, index) => ({ ...model, provider: readModel(model, index) })),
   );
-  return servedModels(served, virtualModels, policies, origin);
+  return servedModels(served, virtualModels, policies, origin, apis);
 }
 
 /** Returns the backend that serves models by name; those of the same name and conditions share its requests. */
@@ -66,6 +68,7 @@ export function servedModels(
   virtualModels: readonly VirtualModelConfig[],
   policies: BackendPolicies | undefined,
   origin: Origin,
+  apis: readonly RequestedApi[] = [],
 ): BackendUse<AiConfig> & { readonly kind: "ai" } {
   const alike = ({ name, conditions, passes = false }: ServedModel) =>
     `${name} ${passes} ${conditionsKey(conditions)}`;
@@ -84,14 +87,15 @@ export function servedModels(
       ...(passed.length > 0 && { passed }),
       ...(internal.length > 0 && { internal }),
       ...(virtualModels.length > 0 && { virtualModels }),
+      ...(apis.length > 0 && { apis }),
     },
-    policies: mergeBackendPolicies({ ai: allPaths(passed.length > 0, origin) }, policies),
+    policies: mergeBackendPolicies({ ai: allPaths(apis, passed.length > 0, origin) }, policies),
     origin,
   };
 }
 
 /** Maps every API path to its type of traffic; `passes`: whether others pass unread. */
-function allPaths(passes: boolean, origin: Origin): LlmPolicies {
+function allPaths(apis: readonly RequestedApi[], passes: boolean, origin: Origin): LlmPolicies {
   const value: Readonly<Record<string, RouteType>> = {
     "/chat/completions": "Completions",
     "/messages": "Messages",
@@ -104,6 +108,7 @@ function allPaths(passes: boolean, origin: Origin): LlmPolicies {
     ":countTokens": "ContentTokenCount",
     "/converse": "Converse",
     "/converse-stream": "Converse",
+    ...Object.assign({}, ...apis.map(apiPaths)),
     ...(passes && { "*": "Passthrough" }),
   };
   return { routes: { value, origin }, origin };

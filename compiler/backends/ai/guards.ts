@@ -3,7 +3,7 @@ import { addProblems } from "../../cel/parse/problems.ts";
 import { checkPattern } from "../../cel/regex/check-pattern.ts";
 import { matchBounds } from "../../cel/regex/match-bounds.ts";
 import { type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { Configured, RouteType } from "../../model/llm-policies.ts";
+import { type Configured, type RouteType, STORED_TYPES } from "../../model/llm-policies.ts";
 import {
   DEFAULT_GUARD_WINDOW,
   type GuardConfig,
@@ -121,11 +121,12 @@ function waitsForMore(guard: GuardNode): boolean {
 }
 
 /** Route types that are forwarded without being parsed, so guards cannot act on them. */
-const UNREAD: readonly RouteType[] = ["Passthrough", "Realtime"];
+const UNREAD: readonly RouteType[] = ["Passthrough", "Realtime", ...STORED_TYPES];
 
 /** Route types whose responses contain text. */
-const CHATS: readonly RouteType[] = [
+const ANSWERS: readonly RouteType[] = [
   ...(["Completions", "Messages", "Responses", "GenerateContent", "Converse"] as const),
+  ...(["Transcriptions", "Translations", "Images", "ImageEdits", "Rerank"] as const),
 ];
 
 function checkTraffic(
@@ -135,7 +136,7 @@ function checkTraffic(
   diagnostics: Diagnostics,
 ): boolean {
   if (!isRead(types, '"promptGuard"', keyPlace(origin), diagnostics)) return false;
-  if (response.length > 0 && !CHATS.some((type) => types.has(type))) {
+  if (response.length > 0 && !ANSWERS.some((type) => types.has(type))) {
     const params = { field: "promptGuard.response", actsOn: "completions", found: undefined };
     diagnostics.report("misplaced-field", keyPlace(origin), params);
   }

@@ -1,5 +1,6 @@
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";
+import { SERVER_FORMATS } from "./providers/presets.ts";
 
 /** Address of a server that is unknown, which no name server knows either. */
 export const UNRESOLVED = "unresolved.invalid:80";
@@ -39,7 +40,7 @@ export function withoutBrokenModels(
 export function refusedProvider(name: string, origin: Origin): ProviderConfig {
   return {
     name,
-    options: { kind: "custom", value: { formats: [{ type: "completions" }] } },
+    options: { kind: "custom", value: { formats: SERVER_FORMATS.map((type) => ({ type })) } },
     optionsOrigin: origin,
     server: { address: UNRESOLVED, isBaseUrl: false, origin },
     ...{ port: undefined, prefix: undefined, path: undefined, tokenize: undefined },

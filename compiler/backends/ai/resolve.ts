@@ -13,8 +13,10 @@ import type { AiConfig } from "./ai-config.ts";
 import type { AiNode, AiProviderNode, ModelNode } from "./ai-node.ts";
 import { checkProviders } from "./check-providers.ts";
 import { checkRequestFields } from "./check-request-fields.ts";
+import { apiPaths } from "./door-apis.ts";
 import { resolveModelConditions } from "./model-conditions.ts";
 import { OWN_TYPES, type ProviderPlace, resolveProvider } from "./resolve-provider.ts";
+import { batchedByType, checkStoredTypes } from "./stored-types.ts";
 import {
   resolveVirtualModels,
   routedTargets,
@@ -62,6 +64,7 @@ export function resolveAi(
     return group.flatMap((provider) => resolveProvider(provider, place, context) ?? []);
   });
   checkNames(config, context.diagnostics);
+  checkStoredTypes(routes, groups.flat(), origin, context);
   if (groups.some((group, index) => group.length < (config.groups[index]?.length ?? 0))) {
     return undefined;
   }
@@ -85,11 +88,14 @@ export function resolveAi(
   if (served === undefined && types.has("Models") && models.length === 0) {
     context.diagnostics.report("no-model-known", ai?.routes?.origin ?? origin, {});
   }
+  reportUnserved(config, groups.flat(), context.diagnostics);
   const isServed = (type: RouteType) =>
     type === "Models" ? models.length > 0 : OWN_TYPES.has(type) || serves(type, groups.flat());
+  const kept = served === undefined ? routes : routes.filter(({ type }) => isServed(type));
   return {
     kind: "ai",
-    routes: served === undefined ? routes : routes.filter(({ type }) => isServed(type)),
+    routes: kept,
+    batched: batchedByType(kept),
     groups,
     served,
     conditions,
@@ -237,6 +243,18 @@ export function ruledModel(
   const ruledBy = served.flatMap((name, group) => (names.includes(name) ? [group] : []));
   const isRuled = (group: number): boolean => (conditions[group]?.rules.length ?? 0) > 0;
   return ruledBy.length > 0 && ruledBy.every(isRuled) ? { ...model, ruledBy } : model;
+}
+
+/** Reports APIs that no provider has. */
+function reportUnserved(
+  { apis = [] }: AiConfig,
+  providers: readonly AiProviderNode[],
+  diagnostics: Diagnostics,
+): void {
+  for (const api of apis) {
+    if (Object.values(apiPaths(api)).some((type) => serves(type, providers))) continue;
+    diagnostics.report("unserved-api", api.origin, { api: api.name });
+  }
 }
 
 /** Reports entries of a model behind one that serves all requests for it. */

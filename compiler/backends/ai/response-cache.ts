@@ -83,7 +83,7 @@ interface ConfiguredCache {
 }
 
 /** Whether a policy of the route can tell callers apart. */
-function hasCaller({ identities, route }: IdentityContext): boolean {
+export function hasCaller({ identities, route }: IdentityContext): boolean {
   const present = [...route.policies, ...route.preRouting];
   return CALLERS.some((variable) =>
     identities.get(variable)?.some((kind) => present.includes(kind)),

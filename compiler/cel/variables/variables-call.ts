@@ -89,6 +89,18 @@ const MODELS: readonly VariableDefinition[] = [
   countVariable("reasoningTokens", "Completion tokens spent on reasoning."),
   countVariable("totalTokens", "Total tokens."),
   countVariable("countTokens", "The response of a token count request."),
+  countVariable("characters", "Characters of a text that was spoken."),
+  {
+    path: "llm.seconds",
+    type: DOUBLE,
+    phases: ON_RESPONSE,
+    doc: "Seconds of audio that was transcribed, if the provider reports them.",
+    access: ["llm", "?seconds"],
+    mayFail: true,
+  },
+  countVariable("images", "Images that were requested."),
+  countVariable("documents", "Documents that were ranked."),
+  countVariable("searches", "Searches that the provider bills for a ranking."),
   {
     path: "llm.cost",
     type: objectType("llm.cost"),
@@ -103,6 +115,7 @@ const MODELS: readonly VariableDefinition[] = [
   costVariable("cacheRead", "Costs of tokens read from the cache."),
   costVariable("cacheWrite", "Costs of tokens written to the cache."),
   costVariable("reasoning", "Costs of reasoning."),
+  costVariable("units", "Costs of characters, seconds, images, documents and searches."),
   {
     path: "llm.prompt",
     type: listOf(mapOf(STRING, STRING)),

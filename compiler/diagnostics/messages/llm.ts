@@ -11,6 +11,33 @@ export const llmMessages = {
       "client's format or by translation. Unsupported pairs are reported at build time, so that clients never run into " +
       "them.",
   }),
+  "unserved-api": message<{ api: string }>({
+    severity: "error",
+    text: ({ api }) => `no model of this section has a provider with the API "${api}"`,
+    hint: () => "remove it from `apis`, or add a model of a provider that has it",
+    explanation:
+      "An API in `apis` of the `llm` section serves the models whose providers have it: OpenAI, Azure OpenAI, known " +
+      "servers by their documentation, and `custom` servers that list it in `formats`.",
+  }),
+  "stored-without-caller": message<{ type: string }>({
+    severity: "error",
+    text: ({ type }) =>
+      `${type} requests need a caller: the provider's key is shared, and no policy of the route tells callers apart`,
+    hint: () => "add `apiKey`, `jwtAuth` or `basicAuth`, or remove the path",
+    explanation:
+      "A provider stores files and batches for the owner of the key, which is the gateway. The ids that callers get are " +
+      "therefore sealed for one caller: a token's subject, an API key or a user. Without an identity, everybody could read " +
+      "the requests and responses of everybody.",
+  }),
+  "batches-without-requests": message<{ type: string }>({
+    severity: "error",
+    text: ({ type }) =>
+      `${type} requests have no effect: the route serves no API that a batch could use`,
+    hint: () => "add a path of completions, responses, embeddings, moderations, images or messages",
+    explanation:
+      "Each request in a batch is checked and changed as if it was sent alone. A route of batches therefore serves the API " +
+      "of these requests, too: `messages` for batches of Anthropic, and one of OpenAI's for others.",
+  }),
   "routes-of-provider": message<{ name: string; field: string }>({
     severity: "error",
     text: ({ name, field }) =>

@@ -384,6 +384,7 @@ const embeddingsService: ChatService = {
   operation: "embeddings",
   limit: 32 * MiB,
   targets: embeddingsTargets,
+  unserved: ["fast"],
   providerHeader: "x-llm-provider",
 };
 

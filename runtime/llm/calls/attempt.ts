@@ -11,6 +11,7 @@ import type { ResponseFacts } from "../chat/formats.ts";
 import { type LlmError, rejectionReason } from "../chat/llm-error.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
 import { isEventStream } from "./call-headers.ts";
+import { MediaTransfer } from "./media-transfer.ts";
 import { INVALID_RESPONSE, UNREACHABLE, withRetryAfter } from "./provider-failure.ts";
 import { type ProviderRequest, send } from "./provider-request.ts";
 import { ReceivedHead } from "./received-head.ts";
@@ -62,21 +63,23 @@ class Attempt implements UpstreamHandler, TransferOwner {
   }
 
   #begin(head: ReceivedHead): void {
-    const { isStream } = this.context.call;
+    const { call, target } = this.context;
     this.#head = head;
     if (this.#isOver) return;
     const isGood = head.status < 300;
+    const areEvents = isEventStream(head.contentType);
+    const isStream = call.isStream && (areEvents || target.mayIgnoreStream !== true);
     const isReadAsStream = isGood && isStream;
     const coding = isReadAsStream ? head.value("content-encoding") : undefined;
     const isMissing = isCoded(coding) && !this.#openDecoder(coding);
-    if (isGood && (isEventStream(head.contentType) !== isStream || isMissing)) {
+    if (isGood && (areEvents !== isStream || isMissing)) {
       this.abort();
       this.fail(INVALID_RESPONSE, true);
       return;
     }
-    this.#transfer = isReadAsStream
-      ? new StreamTransfer(this, head)
-      : new WholeTransfer(this, head);
+    const isUnread = isGood && target.contentOf?.(head.contentType) === "bytes";
+    if (isReadAsStream) this.#transfer = new StreamTransfer(this, head);
+    else this.#transfer = isUnread ? new MediaTransfer(this, head) : new WholeTransfer(this, head);
   }
 
   onData(chunk: Buffer): boolean {

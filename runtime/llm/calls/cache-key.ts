@@ -46,13 +46,16 @@ const MAX_ALIAS = 16_384;
 
 /** Returns who shares the response as JSON; `undefined` if that is not known. */
 function scopeOf(exchange: Exchange, call: ChatCall, { scope }: ResponseCache): string | undefined {
-  if (scope === undefined) return callerOf(exchange);
+  if (scope === undefined) return verifiedCaller(exchange);
   const value = scope({ request: exchange, llmRequest: call.body });
   return value === undefined || value === null ? undefined : toJson(value);
 }
 
 /** Returns the verified identities of a request; `undefined` if it has none. */
-function callerOf({ attributes: { jwt }, record: { caller } }: Exchange): string | undefined {
+export function verifiedCaller({
+  attributes: { jwt },
+  record: { caller },
+}: Exchange): string | undefined {
   if (jwt === null && caller === undefined) return undefined;
   return JSON.stringify([jwt && subjectOf(jwt), caller]);
 }

@@ -270,7 +270,7 @@ function upstreamRequest(
 }
 
 /** Returns the provider's name of the configured model, or else of the requested one. */
-function modelOf({ model }: ChatCall, target: LlmTarget): string {
+export function modelOf({ model }: ChatCall, target: LlmTarget): string {
   const { provider, modelFor, transform } = target;
   // Expressions were given the requested name, and may have changed it.
   const requested = transform === undefined ? (target.requested ?? model) : model;

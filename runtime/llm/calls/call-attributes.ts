@@ -23,6 +23,11 @@ export class CallAttributes implements LlmCall {
   reasoningTokens?: number;
   totalTokens?: number;
   countTokens?: number;
+  characters?: number;
+  seconds?: number;
+  images?: number;
+  documents?: number;
+  searches?: number;
   /** Costs in US dollars; absent if prices or tokens are unknown. */
   cost?: LlmCost;
 
@@ -58,16 +63,17 @@ export class CallAttributes implements LlmCall {
 
   /** Adds the facts of a response. `requested`: the model by its name at the provider. */
   note(
-    { model, usage, counted }: ResponseFacts,
+    { model, usage, units, counted }: ResponseFacts,
     requested: string,
     prices: ModelPriceList | undefined,
   ): void {
     if (counted !== undefined) this.countTokens = counted;
     if (model !== undefined) this.responseModel = model;
+    if (units !== undefined) Object.assign(this, units);
     if (usage === undefined) return;
     noteTokens(this, usage);
     const price = prices?.get(model ?? requested) ?? prices?.get(requested);
-    if (price !== undefined) this.cost = costOf(price, usage);
+    if (price !== undefined) this.cost = costOf(price, usage, units);
   }
 }
 

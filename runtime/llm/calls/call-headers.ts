@@ -21,7 +21,10 @@ export function requestHeaders(exchange: Exchange, target: LlmTarget, path: stri
   const { provider, isNative } = target;
   const kept = withoutHeaders(endToEnd(exchange.requestHeaders, "host"), provider.replaced);
   const headers = isNative ? kept : withoutVendors(kept);
-  return headers.concat(ownHeaders(exchange, provider, path), BODY_HEADERS);
+  const type = target.typeOf?.(exchange);
+  const ofBody =
+    type === undefined ? BODY_HEADERS : ["content-type", type, "accept-encoding", "identity"];
+  return headers.concat(ownHeaders(exchange, provider, path), ofBody);
 }
 
 /**
@@ -29,11 +32,11 @@ export function requestHeaders(exchange: Exchange, target: LlmTarget, path: stri
  */
 export function requestLines(
   exchange: Exchange,
-  { provider, isNative }: LlmTarget,
+  { provider, isNative, typeOf }: LlmTarget,
   path: string,
 ): string | undefined {
   // With a trace, the client's trace header is replaced, so its lines cannot be forwarded.
-  const mayPass = exchange.trace === undefined;
+  const mayPass = exchange.trace === undefined && typeOf === undefined;
   if (!mayPass || provider.upstream.sendLines === undefined) return undefined;
   const sent = exchange.requestLines;
   const own = provider.headerLines;

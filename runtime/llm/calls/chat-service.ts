@@ -4,15 +4,30 @@ import type { TextFormat } from "../chat/texts.ts";
 import type { ChatCall } from "./chat-call.ts";
 import type { ConditionalChoice } from "./target.ts";
 
+/** Purpose of a request: `gen_ai.operation.name`. */
+export type LlmOperation =
+  | "chat"
+  | "embeddings"
+  | "count_tokens"
+  | "speech"
+  | "transcription"
+  | "translation"
+  | "image_generation"
+  | "image_edit"
+  | "image_variation"
+  | "rerank"
+  | "moderation";
+
 /** One route type of a route: the client format, and the providers that respond. */
 export interface ChatService {
   /** Error format of the client. */
   readonly errors: ErrorFormat;
-  /** `gen_ai.operation.name`. */
-  readonly operation: "chat" | "embeddings" | "count_tokens";
+  readonly operation: LlmOperation;
   /** Maximum size of a request body, in bytes. */
   readonly limit: number;
   readonly targets: ConditionalChoice;
+  /** Names of models whose providers do not have the API, with at most one `*` at an end; absent if there are none. */
+  readonly unserved?: readonly string[];
   /** Reads a call; absent if its body is a complete request. */
   readonly readCall?: (exchange: Exchange) => ChatCall;
   /** Texts of requests and responses; absent if no target has guards. */

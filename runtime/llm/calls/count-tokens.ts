@@ -36,7 +36,7 @@ interface UsedCall {
   /** Requested model. */
   readonly model: string;
   readonly call: ChatCall;
-  /** `chat`, or an operation whose output has no tokens. */
+  /** `chat`, `embeddings` ... */
   readonly operation: string;
 }
 
@@ -50,10 +50,13 @@ export function usedFacts(
   if (isWhole && (facts.usage !== undefined || facts.counted !== undefined)) return facts;
   const reported = facts.usage ?? NO_USAGE;
   const input = facts.usage?.input ?? tokensOf(call.readBody() ?? {});
-  const estimated = operation === "chat" ? pieces : 0;
+  const estimated = TEXT_OPERATIONS.has(operation) ? pieces : 0;
   const usage = { ...reported, input, output: Math.max(reported.output, estimated) };
   return { ...facts, model: facts.model ?? model, usage };
 }
+
+/** Operations whose output is text. */
+const TEXT_OPERATIONS: ReadonlySet<string> = new Set(["chat", "transcription", "translation"]);
 
 const NO_USAGE: Usage = {
   ...{ input: 0, cacheRead: 0, cacheWrite: 0 },
@@ -61,7 +64,7 @@ const NO_USAGE: Usage = {
 };
 
 /** Estimates the tokens of a request as a quarter of the bytes of its texts. Content other than text is not counted. */
-function tokensOf(body: JsonObject): number {
+export function tokensOf(body: JsonObject): number {
   let bytes = 0;
   const count = (text: string): string => {
     bytes += Buffer.byteLength(text);

@@ -1,4 +1,5 @@
 import { SseFrames } from "../../http/body/sse.ts";
+import { headerValue } from "../../http/headers/header-list.ts";
 import { jsonSelector } from "../../json/select-json.ts";
 import type {
   NativeFormat,
@@ -10,7 +11,7 @@ import type { LlmError } from "../chat/llm-error.ts";
 import { isJsonObject } from "../chat/request-object.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
 import { cutOff, eventTooLong } from "../formats/broken-stream.ts";
-import { writtenBody } from "./chat-call.ts";
+import { type ChatCall, writtenBody } from "./chat-call.ts";
 import { MAX_EVENT } from "./limits.ts";
 import type { LlmTarget, StreamRelay, TargetSettings, WholeResponse } from "./target.ts";
 
@@ -23,27 +24,38 @@ export interface NativeSettings extends TargetSettings {
 export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget {
   const isGuarded = settings.guard !== undefined && settings.guard.response.length > 0;
   const select = jsonSelector({ ...format.reads, id: true, error: true });
+  const { mayIgnoreStream, contentOf } = format;
+  const factsOf = (call: ChatCall, facts: ResponseFacts): ResponseFacts =>
+    format.unitsOf === undefined
+      ? facts
+      : { ...facts, units: { ...format.unitsOf(call.readBody() ?? {}), ...facts.units } };
   return {
     ...settings,
     isNative: true,
+    mayIgnoreStream,
+    contentOf,
+    unreadFacts: (call) => factsOf(call, {}),
     requestBody: (call, body) => {
       format.adapt(body);
       return writtenBody(call, body);
     },
     readError: format.readError,
-    readWhole: ({ bytes }): WholeResponse => {
+    readWhole: ({ bytes, headers }, call): WholeResponse => {
+      if (contentOf?.(headerValue(headers, "content-type") ?? "") !== undefined)
+        return { text: undefined, facts: factsOf(call, {}) };
       const body = select(bytes);
       if (body === undefined) throw new Error("the response is not a JSON object");
       // Some servers report a failed call with a status of success. Calls that fail later have an id.
       if (isJsonObject(body.error) && body.id === undefined)
         throw new Error("the response is an error");
-      return { text: undefined, facts: format.readResponse(body) };
+      return { text: undefined, facts: factsOf(call, format.readResponse(body)) };
     },
     openStream: (call, model) =>
       new NativeStream(
         format,
         { body: call.readBody() ?? {}, model, started: call.started },
         isGuarded,
+        (facts) => factsOf(call, facts),
       ),
   };
 }
@@ -60,6 +72,7 @@ class NativeStream implements StreamRelay {
   readonly #format: NativeFormat;
   readonly #watcher: StreamWatcher;
   readonly #isGuarded: boolean;
+  readonly #factsOf: (facts: ResponseFacts) => ResponseFacts;
   readonly ping: string;
   /** Error that the provider has sent, and its event. */
   #failure: { readonly error: LlmError; readonly event: Buffer } | undefined;
@@ -69,7 +82,13 @@ class NativeStream implements StreamRelay {
   #state: StreamStep["state"] = "open";
 
   /** `isGuarded`: events that arrive together remain separate, as each is checked. */
-  constructor(format: NativeFormat, request: OriginalRequest, isGuarded: boolean) {
+  constructor(
+    format: NativeFormat,
+    request: OriginalRequest,
+    isGuarded: boolean,
+    factsOf: (facts: ResponseFacts) => ResponseFacts,
+  ) {
+    this.#factsOf = factsOf;
     this.#format = format;
     this.#isGuarded = isGuarded;
     this.#watcher = format.watchStream(request);
@@ -77,7 +96,7 @@ class NativeStream implements StreamRelay {
   }
 
   get facts(): ResponseFacts {
-    return this.#watcher.facts;
+    return this.#factsOf(this.#watcher.facts);
   }
 
   push(chunk: Buffer): StreamStep {

@@ -95,11 +95,12 @@ export function recordResponse(
   } else if (call.operation !== "count_tokens") metrics.unpriced(called);
   if (call.operation !== "count_tokens") countTokens(record, call.attributes);
   if (outcome.kind === "abandoned") return;
-  const { model, id, usage, finish } = outcome.facts;
+  const { model, id, usage, units, finish } = outcome.facts;
   if (model !== undefined) fields.set("gen_ai.response.model", model);
   if (id !== undefined) fields.set("gen_ai.response.id", id);
   if (finish !== undefined) fields.set("gen_ai.response.finish_reasons", finish);
   if (usage !== undefined) recordUsage(fields, usage);
+  for (const [unit, count] of Object.entries(units ?? {})) fields.set(`llm.${unit}`, String(count));
 }
 
 function figures(call: ProviderCall, outcome: AttemptOutcome): ModelCallFigures {

@@ -32,7 +32,19 @@ export async function guardWhole(
   if (run.error !== undefined) return run.error;
   // If nothing is masked, the original string is used, because parsing drops details.
   const isMasked = [...run.outcomes.values()].some(({ matches }) => matches > 0);
-  return body === received || !isMasked ? text : JSON.stringify(body);
+  if (body === received || !isMasked) return text;
+  return JSON.stringify(format.withoutCopies?.(body) ?? body);
+}
+
+/** Guards a response that is a text rather than JSON, in the same way. */
+export async function guardText(
+  text: string,
+  guard: ResponseGuard,
+): Promise<string | LlmError | undefined> {
+  const guarded = await guardWhole(JSON.stringify({ text }), guard);
+  if (typeof guarded !== "string") return guarded;
+  const given = parseObject(guarded)?.text;
+  return typeof given === "string" ? given : undefined;
 }
 
 /**

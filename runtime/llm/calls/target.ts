@@ -2,7 +2,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import type { HeaderList } from "../../http/headers/header-list.ts";
 import type { JsonBody } from "../../json/json-body.ts";
 import type { ResponseCache } from "../cache/response-cache.ts";
-import type { ResponseFacts } from "../chat/formats.ts";
+import type { OtherContent, ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
 import type { PromptGuard } from "../guards/prompt-guard.ts";
@@ -58,6 +58,14 @@ export interface LlmTarget extends TargetSettings {
   readonly isNative: boolean;
   /** Model to request instead of the client's; absent: the client's. */
   readonly requested?: string;
+  /** Whether the provider may ignore that a stream is requested; absent if not. */
+  readonly mayIgnoreStream?: true | undefined;
+  /** Returns how a response of a content type other than JSON is forwarded; absent if all responses are JSON. */
+  contentOf?: ((type: string) => OtherContent | undefined) | undefined;
+  /** Returns the Content-Type of requests; absent if it is JSON. */
+  typeOf?(exchange: Exchange): string | undefined;
+  /** Returns the facts of a response that is not read. */
+  unreadFacts?(call: ChatCall): ResponseFacts;
   /** Returns the target for a model and a call, if the format depends on them. */
   forModel?(model: string, call: ChatCall): LlmTarget;
   /** Returns the body for the provider. Throws LlmRefusal for requests that the provider does not support. */

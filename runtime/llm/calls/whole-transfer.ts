@@ -10,7 +10,7 @@ import { isJson, requestIdOf } from "./call-headers.ts";
 import { MAX_AT_ONCE, MAX_ERROR, MAX_WHOLE, RETRIED_STATUSES } from "./limits.ts";
 import { INVALID_RESPONSE, serverError } from "./provider-failure.ts";
 import { ReceivedBody, type ReceivedHead } from "./received-head.ts";
-import { guardWhole, type ResponseGuard } from "./response-guard.ts";
+import { guardText, guardWhole, type ResponseGuard } from "./response-guard.ts";
 import type { WholeResponse } from "./target.ts";
 import { ownHeaders, receivedHeaders, type Transfer, type TransferOwner } from "./transfer.ts";
 
@@ -21,6 +21,8 @@ export class WholeTransfer implements Transfer {
   readonly #head: ReceivedHead;
   /** Whether the body is forwarded unchanged. */
   readonly #passes: boolean;
+  /** Whether the body is a text rather than JSON. */
+  readonly #isText: boolean;
   /** Chunks received so far. */
   #gathered: CountedBuffer | undefined;
   /**
@@ -32,7 +34,10 @@ export class WholeTransfer implements Transfer {
   constructor(owner: TransferOwner, head: ReceivedHead) {
     this.#owner = owner;
     this.#head = head;
-    this.#passes = head.status < 300 && owner.context.target.isNative && isJson(head.contentType);
+    const { target } = owner.context;
+    const isGood = head.status < 300;
+    this.#isText = isGood && target.contentOf?.(head.contentType) === "text";
+    this.#passes = isGood && target.isNative && (this.#isText || isJson(head.contentType));
   }
 
   push(chunk: Buffer): boolean {
@@ -136,7 +141,7 @@ export class WholeTransfer implements Transfer {
     whole: WholeResponse,
     own: OwnBody,
   ): Promise<void> {
-    const guarded = await guardWhole(text, guard);
+    const guarded = await (this.#isText ? guardText(text, guard) : guardWhole(text, guard));
     if (this.#owner.isOver) return;
     if (guarded === undefined) this.#owner.fail(INVALID_RESPONSE, true);
     else if (typeof guarded === "object") this.#owner.reject(guarded, whole.facts);
@@ -151,7 +156,8 @@ export class WholeTransfer implements Transfer {
     this.#record(whole, text ?? content);
     this.#owner.respond(whole.facts);
     if (text !== undefined || !this.#passes) {
-      exchange.respond(200, ownHeaders("application/json", head, context), text ?? content);
+      const type = this.#isText ? head.contentType : "application/json";
+      exchange.respond(200, ownHeaders(type, head, context), text ?? content);
     } else if (head.fields === undefined) {
       exchange.respond(head.status, receivedHeaders(head, context), body);
     } else exchange.passWhole(head.status, head.fields, headers, body);

@@ -8,6 +8,7 @@ import type { LlmError } from "./llm-error.ts";
 import type { ChatRequest } from "./request.ts";
 import type { ChatResponse } from "./response.ts";
 import type { StreamEvent } from "./stream-event.ts";
+import type { Units } from "./units.ts";
 import type { Usage } from "./usage.ts";
 
 /** Names of the formats of clients and providers. */
@@ -18,6 +19,14 @@ export type LlmFormatName =
   | "converse"
   | "generateContent"
   | "embeddings"
+  | "speech"
+  | "transcriptions"
+  | "images"
+  | "rerank"
+  | "moderations"
+  | "files"
+  | "batches"
+  | "messageBatches"
   | "bedrockInvoke"
   | "bedrockCount"
   | "vertexPredict"
@@ -137,6 +146,15 @@ export interface NativeFormat extends ErrorFormat {
   readonly reads: JsonSelection;
   /** Reads the tokens, model and id of a whole response. */
   readResponse(body: JsonObject): ResponseFacts;
+  /** Whether a provider may ignore that a stream is requested; absent if not. */
+  readonly mayIgnoreStream?: true;
+  /**
+   * Returns how a whole response of a content type other than JSON is forwarded: unread, or as a text; `undefined` if it is
+   * invalid. Absent if all responses are JSON.
+   */
+  contentOf?(type: string): OtherContent | undefined;
+  /** Returns what a request is billed for, apart from tokens; absent if its size does not count. */
+  unitsOf?(body: JsonObject): Units;
   /** Changes the fields of a request that the gateway depends on. */
   adapt(body: JsonBody): void;
   /** Opens a watcher for one stream. */
@@ -144,12 +162,17 @@ export interface NativeFormat extends ErrorFormat {
   readError(status: number, body: string, headers: HeaderList): LlmError;
 }
 
+/** Content of a response that is not JSON. */
+export type OtherContent = "bytes" | "text";
+
 /** Facts of a response apart from its content. */
 export interface ResponseFacts {
   readonly id?: string | undefined;
   readonly model?: string | undefined;
   readonly usage?: Usage | undefined;
   readonly finish?: string | undefined;
+  /** Billed units other than tokens; absent if there are none. */
+  readonly units?: Units | undefined;
   /** Tokens of a prompt that was only counted. */
   readonly counted?: number | undefined;
 }

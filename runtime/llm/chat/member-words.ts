@@ -6,6 +6,7 @@ export const MEMBER_WORDS: ReadonlySet<string> = new Set([
   ...membersOfBodies(),
   ...membersOfGoogle(),
   ...membersOfBedrock(),
+  ...membersOfMedia(),
   ...["acknowledged_safety_checks", "action", "actions", "active", "allowed_callers"],
   ...["allowed_domains", "allowed_tools", "always", "annotations", "approval_request_id"],
   ...["approve", "approximate", "arguments", "attributes", "audio", "authorization", "background"],
@@ -120,6 +121,20 @@ function membersOfGoogle(): readonly string[] {
 
 function snakeCase(word: string): string {
   return word.replaceAll(/(?<=.)[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Members in requests and responses for audio, images, rankings and moderations. */
+function membersOfMedia(): readonly string[] {
+  const words =
+    "avg_logprob b64_json billed_units categories category_applied_input_types category_scores " +
+    "chunking_strategy compression_ratio documents duration flagged include[] instructions " +
+    "images input_token_details known_speaker_names known_speaker_names[] " +
+    "known_speaker_references known_speaker_references[] language mask max_chunks_per_doc " +
+    "max_tokens_per_doc meta moderation no_speech_prob output_token_details priority " +
+    "relevance_score results return_documents revised_prompt search_units seconds seek segment_id " +
+    "segments speaker speed stream_format style task text_tokens timestamp_granularities " +
+    "timestamp_granularities[] top_n word words";
+  return words.split(" ");
 }
 
 /** Members in Bedrock's Converse. */

@@ -1,8 +1,9 @@
 import type { LlmCost } from "../../cel/variables.ts";
+import { BILLED_UNITS, type Units } from "./units.ts";
 import type { Usage } from "./usage.ts";
 
-/** Prices of a million tokens, in US dollars. */
-export interface TokenRates {
+/** Prices of a million tokens and of single units, in US dollars. */
+export interface TokenRates extends UnitRates {
   readonly input?: number;
   readonly output?: number;
   /** Tokens read from the cache; absent: `input`. */
@@ -12,6 +13,24 @@ export interface TokenRates {
   /** Tokens of reasoning; absent: `output`. */
   readonly reasoning?: number;
 }
+
+/** Prices of single units, in US dollars. */
+interface UnitRates {
+  readonly character?: number;
+  readonly second?: number;
+  readonly image?: number;
+  readonly document?: number;
+  readonly search?: number;
+}
+
+/** Rate of each unit. */
+const UNIT_RATES = {
+  characters: "character",
+  seconds: "second",
+  images: "image",
+  documents: "document",
+  searches: "search",
+} as const satisfies Readonly<Record<keyof Units, keyof UnitRates>>;
 
 /** Prices of a model. */
 export interface ModelPrice {
@@ -27,7 +46,11 @@ export interface ModelPriceList {
 }
 
 /** Returns the costs of a call. */
-export function costOf({ rates: own, tiers = [] }: ModelPrice, usage: Usage): LlmCost {
+export function costOf(
+  { rates: own, tiers = [] }: ModelPrice,
+  usage: Usage,
+  units: Units = {},
+): LlmCost {
   const tier = tiers.findLast(({ contextOver }) => usage.input > contextOver);
   const rates = tier === undefined ? own : { ...own, ...tier.rates };
   const { input: perInput = 0, output: perOutput = 0 } = rates;
@@ -40,6 +63,10 @@ export function costOf({ rates: own, tiers = [] }: ModelPrice, usage: Usage): Ll
     cacheRead: dollars(cacheRead, perRead),
     cacheWrite: dollars(cacheWrite, perWrite),
     reasoning: dollars(reasoning, perReasoning),
+    units: BILLED_UNITS.reduce(
+      (sum, unit) => sum + (units[unit] ?? 0) * (rates[UNIT_RATES[unit]] ?? 0),
+      0,
+    ),
   };
   return { total: Object.values(costs).reduce((sum, each) => sum + each, 0), ...costs };
 }

@@ -21,6 +21,8 @@ export interface TextFormat {
   readonly response: readonly string[];
   /** Its other members, among those of objects with texts. A member in neither list is guarded. */
   readonly plainResponse: ReadonlySet<string>;
+  /** Removes members of a masked response that repeat its texts in pieces; absent if none does. */
+  withoutCopies?(body: JsonObject): JsonObject;
   /** Guards the texts of one stream. */
   openStream(texts: TextGuards): StreamTexts;
 }

@@ -1,9 +1,13 @@
 import type { RouteType } from "../../../compiler/model/llm-policies.ts";
+import type { LlmOperation } from "../../../runtime/llm/calls/chat-service.ts";
 import type { ImportSymbol } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
 
 /** Formats of clients, by the names of their modules. */
 type ClientName = "completions" | "messages" | "responses" | "generateContent" | "converse";
+
+/** Formats of media, rankings and moderations, by the names of their modules. */
+type MediaName = "speech" | "transcriptions" | "images" | "rerank" | "moderations";
 
 /** Code of a route type. */
 export interface RouteTypeCode {
@@ -15,16 +19,24 @@ export interface RouteTypeCode {
   readonly asked?: AskedType;
   /** Whether paths below its own belong to it. */
   readonly hasParts?: true;
+  /** Which objects of providers it serves; absent if none. */
+  readonly serve?: "files" | "batches" | "messageBatches";
 }
 
 /** How requests with a JSON body are read, edited and logged. */
 export interface AskedType {
   /** `gen_ai.operation.name`. */
-  readonly operation: "chat" | "embeddings" | "count_tokens";
+  readonly operation: LlmOperation;
   /** Format of providers that get requests unchanged. */
   readonly native: string;
   /** Format that locates the strings of a message. */
-  readonly texts: ClientName | "embeddings";
+  readonly texts: ClientName | "embeddings" | MediaName;
+  /** Whether requests are forms; absent if they are JSON. */
+  readonly isForm?: true;
+  /** Whether clients may request streams; absent if not. */
+  readonly streams?: true;
+  /** Whether responses may be cached; absent if not. */
+  readonly isCached?: true;
   /** Name of the function that reads a call of which the body is a part only; absent if it is all. */
   readonly readCall?: ImportSymbol;
   /** Name of the function that responds if the provider of a model does not; absent if there is none. */
@@ -44,6 +56,12 @@ export interface AskedType {
 /** Function that reads calls of Google's API. */
 const READ_CONTENT_CALL = imported("gwc/runtime/llm/calls/content-call", "readContentCall");
 
+/** How forms are read. */
+const FORM = {
+  isForm: true,
+  readCall: imported("gwc/runtime/llm/forms/form-call", "readFormCall"),
+} as const;
+
 /** The code of every route type. */
 export const routeTypeCodes: { readonly [Type in RouteType]: RouteTypeCode } = {
   Completions: chat("completions", "prepareCompletion"),
@@ -62,8 +80,44 @@ export const routeTypeCodes: { readonly [Type in RouteType]: RouteTypeCode } = {
       native: "embeddings",
       texts: "embeddings",
       translated: "embeddings",
+      isCached: true,
       edit: { name: "prepareEmbedding", takesFields: true },
     },
+  },
+  Speech: media("speech", "speech", "prepareSpeech", {
+    readCall: imported("gwc/runtime/llm/calls/speech-call", "readSpeechCall"),
+    streams: true,
+  }),
+  Transcriptions: media("transcriptions", "transcription", "prepareTranscription", {
+    ...FORM,
+    streams: true,
+  }),
+  Translations: {
+    ...media("transcriptions", "translation", "prepareTranslation", FORM),
+    service: "translationsService",
+  },
+  Images: media("images", "image_generation", "prepareImage", { streams: true }),
+  ImageEdits: {
+    ...media("images", "image_edit", "prepareImageEdit", {
+      ...FORM,
+      readCall: imported("gwc/runtime/llm/forms/form-call", "readFormOrJsonCall"),
+      streams: true,
+    }),
+    service: "imageEditsService",
+  },
+  ImageVariations: {
+    ...media("images", "image_variation", "prepareImageVariation", FORM),
+    service: "imageVariationsService",
+  },
+  Rerank: media("rerank", "rerank", "prepareRerank"),
+  Moderations: media("moderations", "moderation", "prepareModeration"),
+  Files: { service: "filesService", errors: "completions", hasParts: true, serve: "files" },
+  Batches: { service: "batchesService", errors: "completions", hasParts: true, serve: "batches" },
+  MessageBatches: {
+    service: "messageBatchesService",
+    errors: "messages",
+    hasParts: true,
+    serve: "messageBatches",
   },
   TokenCount: {
     service: "tokenCountService",
@@ -106,8 +160,24 @@ function chat(client: ClientName, name: string): RouteTypeCode {
       native: client,
       texts: client,
       translated: "chat",
+      streams: true,
+      isCached: true,
       edit: { name, takesFields: true, prompts: promptsOf(client) },
     },
+  };
+}
+
+/** Returns the code of a route type for media, rankings or moderations. `name`: that of the function that edits requests. */
+function media(
+  format: MediaName,
+  operation: LlmOperation,
+  name: string,
+  more: Partial<Pick<AskedType, "readCall" | "isForm" | "streams">> = {},
+): RouteTypeCode {
+  return {
+    service: `${format}Service`,
+    errors: "completions",
+    asked: { operation, native: format, texts: format, edit: { name, takesFields: true }, ...more },
   };
 }
 

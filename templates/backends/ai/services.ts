@@ -12,6 +12,8 @@ import type { AiFunctions } from "./functions.ts";
 import { ServedModels, virtualChoices } from "./model-choices.ts";
 import { providerReference } from "./providers.ts";
 import { type AskedType, formatExport, routeTypeCodes } from "./route-types.ts";
+import { onlyTimeout, providerHeader, type ServiceCode, timeouts } from "./service-settings.ts";
+import { storedCode } from "./stored.ts";
 import { targetCode, targetSettings } from "./targets.ts";
 
 const LLM = "gwc/runtime/llm";
@@ -20,18 +22,6 @@ type AiNode = BackendNode<"ai">;
 type ProviderNode = AiNode["groups"][number][number];
 type Groups = readonly (readonly ProviderNode[])[];
 
-/** How requests of one route type are served. */
-export interface ServiceCode {
-  /** Constants and functions of the module. */
-  readonly declarations: readonly Code[];
-  /** Whether providers are called. */
-  readonly asksProviders: boolean;
-  /** Whether the retry policy is used. */
-  readonly keepsTries: boolean;
-  /** Returns the statement for requests under a path; the empty path means all of them. */
-  readonly statement: (path: string) => Code;
-}
-
 /** Writes the code that serves a route type. */
 export function serviceCode(
   type: RouteType,
@@ -39,7 +29,8 @@ export function serviceCode(
   functions: AiFunctions,
   scope: BackendScope,
 ): ServiceCode {
-  const { asked } = routeTypeCodes[type];
+  const { asked, serve } = routeTypeCodes[type];
+  if (serve !== undefined) return storedCode(type, serve, node, scope);
   if (asked !== undefined) return askedCode(type, asked, node, functions, scope);
   switch (type) {
     case "Models":
@@ -67,7 +58,8 @@ function askedCode(
   const targetsOfModel = (index: number): readonly Code[] =>
     servingGroups(type, [node.groups[index] ?? []]).flatMap(targetsOf);
   const isServed = (group: number): boolean => isSome(targetsOfModel(group));
-  const unasked = asked.estimate === undefined ? [] : unaskedModels(node, isServed);
+  const unserved = unservedModels(node, isServed);
+  const unasked = asked.estimate === undefined ? [] : unserved;
   const virtual = node.virtualModels.filter((each) => !unasked.includes(each.name));
   const models = new ServedModels(node, targetsOfModel, functions);
   const byModel = node.served && [
@@ -87,7 +79,7 @@ function askedCode(
       ? formatExport(asked.texts, "texts", "Texts")
       : undefined,
     expectsTokens: groups.flat().some(({ expectsTokens }) => expectsTokens) || undefined,
-    keepAlive: asked.operation === "chat" ? milliseconds(node.streamKeepAlive) : undefined,
+    keepAlive: asked.streams === true ? milliseconds(node.streamKeepAlive) : undefined,
     ...timeouts(limits),
     providerHeader: providerHeader(node),
   };
@@ -97,6 +89,7 @@ function askedCode(
     operation: asked.operation,
     limit: bytes(maxBufferSize),
     targets: choice,
+    unserved: isSome(unasked) || !isSome(unserved) ? undefined : [...unserved],
     readCall: asked.readCall,
     ...called,
     estimate: estimates ? asked.estimate : undefined,
@@ -144,7 +137,7 @@ function servingGroups(type: RouteType, groups: Groups): Groups {
 }
 
 /** Returns the models of a front door without a target; for a virtual model, its first targets count. */
-function unaskedModels(
+function unservedModels(
   { served = [], internal, virtualModels }: AiNode,
   isServed: (group: number) => boolean,
 ): readonly string[] {
@@ -302,25 +295,6 @@ function passedTarget({
   };
 }
 
-function providerHeader({ namesProvider }: AiNode): string | undefined {
-  return namesProvider ? "x-llm-provider" : undefined;
-}
-
 function argumentOf(tries: BackendScope["tries"]): readonly Expression[] {
   return tries === undefined ? [] : [tries.argument];
-}
-
-type Timeouts = Readonly<Record<string, Printable | undefined>>;
-
-function timeouts({ request, attempt }: BackendScope["limits"]): Timeouts {
-  return {
-    timeout: request && milliseconds(request),
-    attemptTimeout: attempt && milliseconds(attempt),
-  };
-}
-
-/** Returns the shorter of two timeouts if there is only one try. */
-function onlyTimeout({ request, attempt }: BackendScope["limits"]): Timeouts {
-  const all = [request, attempt].filter((each) => each !== undefined);
-  return { timeout: all.length === 0 ? undefined : milliseconds(Math.min(...all)) };
 }

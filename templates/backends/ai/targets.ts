@@ -51,14 +51,18 @@ function branchCode(
     transform: functions.transform(asked, node),
     affinity: asked.operation === "chat" ? affinityCode(node) : undefined,
     prepare: functions.prepare(asked, node),
-    ...(asked.operation === "count_tokens" ? {} : functions.cache(node)),
+    ...(asked.isCached === true ? functions.cache(node) : {}),
   };
   if (format === "converse" && asked.native === "converse") {
     return code`${imported(`${CALLS}/converse-target`, "converseTarget")}(${literal(target)})`;
   }
   if (format === asked.native) {
     const settings = { ...target, format: nativeFormat(variant, format, node) };
-    return code`${imported(`${CALLS}/native-target`, "nativeTarget")}(${literal(settings)})`;
+    const made =
+      asked.isForm === true
+        ? imported("gwc/runtime/llm/forms/form-target", "formTarget")
+        : imported(`${CALLS}/native-target`, "nativeTarget");
+    return code`${made}(${literal(settings)})`;
   }
   if (format === "bedrockCount") {
     return code`${imported(`${CALLS}/bedrock-count-target`, "bedrockCountTarget")}(${literal(target)})`;

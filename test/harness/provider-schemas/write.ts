@@ -33,6 +33,10 @@ write(
   [
     ...["CreateChatCompletionRequest", "CreateResponse", "CreateEmbeddingRequest"],
     ...["CreateChatCompletionResponse", "CreateChatCompletionStreamResponse"],
+    ...["CreateSpeechRequest", "CreateTranscriptionRequest", "CreateTranslationRequest"],
+    ...["CreateImageRequest", "CreateImageEditRequest", "CreateImageVariationRequest"],
+    ...["CreateModerationRequest", "CreateModerationResponse", "ImagesResponse"],
+    ...["CreateTranscriptionResponseJson", "CreateTranscriptionResponseVerboseJson"],
     ...["Response", "ResponseStreamEvent", "CreateEmbeddingResponse", "ErrorResponse"],
   ],
 );

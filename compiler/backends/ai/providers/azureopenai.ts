@@ -1,5 +1,7 @@
+import type { RouteType } from "../../../model/llm-policies.ts";
 import { choice, type Infer, needsField, object, shortText, text } from "../../../schema/schema.ts";
 import { ANTHROPIC_VERSION } from "./anthropic-version.ts";
+import { mediaApi } from "./media-apis.ts";
 import { apiField, type ChatType, chatEndpoint } from "./openai-apis.ts";
 import type { AzureResourceType, LlmEndpoint, LlmProvider } from "./provider.ts";
 
@@ -138,8 +140,11 @@ export const azureopenai: LlmProvider<"azureopenai", Value> = {
         return (options.apiVersion ?? "v1") === "v1"
           ? { format: "realtime", path: pathOf("realtime", options) }
           : undefined;
-      default:
-        return undefined;
+      default: {
+        const api = mediaApi(type);
+        const isThere = api !== undefined && !ABSENT.has(api.type);
+        return isThere ? { format: api.format, path: pathOf(api.path, options) } : undefined;
+      }
     }
   },
   credential: { kind: "header", header: "api-key" },
@@ -147,6 +152,11 @@ export const azureopenai: LlmProvider<"azureopenai", Value> = {
   takesApi: true,
   headers: (options) => (isFoundry(options) ? ANTHROPIC_VERSION : []),
 };
+
+/** Types of traffic without an API for models of OpenAI. */
+const ABSENT: ReadonlySet<RouteType> = new Set([
+  ...(["ImageVariations", "Rerank", "Moderations", "MessageBatches"] as const),
+]);
 
 /** Whether the resource is of Azure AI Foundry, which also serves Claude, with Anthropic's API. */
 function isFoundry(options: Value): boolean {
@@ -206,6 +216,7 @@ function pathOf(
   if (apiVersion === "v1") return `/openai/v1/${api}`;
   if (apiVersion === "preview") return `/openai/v1/${api}?api-version=preview`;
   const deployment = deploymentName === undefined ? "{model}" : encodeURIComponent(deploymentName);
-  const folder = api === "responses" ? "" : `deployments/${deployment}/`;
+  const isOfResource = api === "responses" || api === "files" || api === "batches";
+  const folder = isOfResource ? "" : `deployments/${deployment}/`;
   return `/openai/${folder}${api}?api-version=${apiVersion}`;
 }

@@ -1,7 +1,9 @@
+import type { LlmFormatName } from "../../../../runtime/llm/chat/formats.ts";
 import { backendReferenceFields } from "../../../manifests/field-types.ts";
 import { PATH_FORM } from "../../../schema/path-form.ts";
 import { choice, type Infer, list, object, shortText, validated } from "../../../schema/schema.ts";
 import { ANTHROPIC_VERSION } from "./anthropic-version.ts";
+import { isMediaWord, type MediaWord, mediaApi, mediaApiOf } from "./media-apis.ts";
 import { CHAT_APIS, type ChatApi, chatEndpoint } from "./openai-apis.ts";
 import {
   type Preset,
@@ -115,8 +117,10 @@ export const custom: LlmProvider<"custom", CustomOptions> = {
         return own("tokenCount");
       case "Realtime":
         return own("realtime");
-      default:
-        return undefined;
+      default: {
+        const api = mediaApi(type);
+        return api && own(api.word);
+      }
     }
   },
   credential: { kind: "bearer" },
@@ -152,15 +156,23 @@ const SUFFIXES = {
   embeddings: "/embeddings",
   tokenCount: "/messages/count_tokens",
   realtime: "/realtime",
-} as const satisfies Readonly<Record<ServerFormat, string>>;
+} as const satisfies Readonly<Record<Exclude<ServerFormat, MediaWord>, string>>;
+
+/** Returns the format of an API, and its path below the base URL. */
+function apiOf(word: ServerFormat): { readonly format: LlmFormatName; readonly path: string } {
+  if (!isMediaWord(word)) return { format: word, path: SUFFIXES[word] };
+  const { format, path } = mediaApiOf(word);
+  return { format, path: `/${path}` };
+}
 
 function endpointOf(format: ServerFormat, options: CustomOptions): LlmEndpoint | undefined {
   const found = options.formats.find(({ type }) => formatOf(type) === format);
   if (found === undefined) return undefined;
   const { path } = found;
+  const api = apiOf(format);
   return path === undefined
-    ? { format, path: baseOf(options) + SUFFIXES[format] }
-    : { format, path, isFixed: true };
+    ? { format: api.format, path: baseOf(options) + api.path }
+    : { format: api.format, path, isFixed: true };
 }
 
 function baseOf({ preset }: CustomOptions): string {

@@ -1,5 +1,6 @@
 import { type Infer, object } from "../../../schema/schema.ts";
 import { ANTHROPIC_VERSION } from "./anthropic-version.ts";
+import { mediaApi } from "./media-apis.ts";
 import { apiField, CHAT_APIS, chatEndpoint } from "./openai-apis.ts";
 import { type LlmEndpoint, type LlmProvider, modelField } from "./provider.ts";
 
@@ -36,15 +37,21 @@ export const openai: LlmProvider<"openai", Infer<typeof schema>> = {
         return { format: "embeddings", path: "/v1/embeddings" };
       case "Realtime":
         return { format: "realtime", path: "/v1/realtime" };
-      default:
-        return undefined;
+      default: {
+        const api = mediaApi(type);
+        const isAbsent = type === "MessageBatches" || (type === "Rerank" && isOwnServer);
+        return isAbsent || api === undefined
+          ? undefined
+          : { format: api.format, path: `/v1/${api.path}` };
+      }
     }
   },
   credential: { kind: "bearer" },
   headers: ({ api }) => (api === "messages" ? ANTHROPIC_VERSION : []),
   modelPrefixes: [
     ...["gpt-", "chatgpt-", "o1", "o3", "o4", "text-embedding-", "codex-", "ft:"],
-    ...["computer-use-", "davinci-", "babbage-"],
+    ...["computer-use-", "davinci-", "babbage-", "tts-", "whisper-", "dall-e-"],
+    ...["omni-moderation-", "text-moderation-", "sora-"],
   ],
 };
 

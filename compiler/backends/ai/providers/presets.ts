@@ -1,3 +1,5 @@
+import { MEDIA_WORDS } from "./media-apis.ts";
+
 /** Formats of APIs that a server may have, by the words of a configuration. */
 export const SERVER_FORMATS = [
   "completions",
@@ -6,6 +8,7 @@ export const SERVER_FORMATS = [
   "embeddings",
   "tokenCount",
   "realtime",
+  ...MEDIA_WORDS,
 ] as const;
 
 /** Format of an API of a server. */
@@ -49,7 +52,8 @@ export const presets = {
     title: "Cohere",
     url: "https://api.cohere.ai/compatibility/v1",
     key: "COHERE_API_KEY",
-    formats: ["completions", "embeddings"],
+    formats: ["completions", "embeddings", "rerank"],
+    apart: { rerank: "/v2/rerank" },
   },
   dashscope: {
     title: "Alibaba Cloud Model Studio",
@@ -61,7 +65,15 @@ export const presets = {
     title: "DeepInfra",
     url: "https://api.deepinfra.com/v1/openai",
     key: "DEEPINFRA_API_KEY",
-    formats: ["completions", "messages", "embeddings"],
+    formats: [
+      "completions",
+      "messages",
+      "embeddings",
+      "speech",
+      "transcriptions",
+      "translations",
+      "images",
+    ],
     apart: MESSAGES_APART,
   },
   deepseek: {
@@ -81,7 +93,15 @@ export const presets = {
     title: "Groq",
     url: "https://api.groq.com/openai/v1",
     key: "GROQ_API_KEY",
-    formats: ["completions", "responses"],
+    formats: [
+      "completions",
+      "responses",
+      "speech",
+      "transcriptions",
+      "translations",
+      "files",
+      "batches",
+    ],
   },
   huggingface: {
     title: "Hugging Face Inference Providers",
@@ -92,7 +112,22 @@ export const presets = {
   litellm: {
     title: "A LiteLLM proxy",
     url: "http://localhost:4000/v1",
-    formats: ["completions", "messages", "responses", "embeddings"],
+    formats: [
+      "completions",
+      "messages",
+      "responses",
+      "embeddings",
+      "speech",
+      "transcriptions",
+      "translations",
+      "images",
+      "imageEdits",
+      "imageVariations",
+      "rerank",
+      "moderations",
+      "files",
+      "batches",
+    ],
   },
   llamacpp: {
     title: "llama.cpp's server",
@@ -108,7 +143,7 @@ export const presets = {
     title: "Mistral AI",
     url: "https://api.mistral.ai/v1",
     key: "MISTRAL_API_KEY",
-    formats: ["completions", "embeddings"],
+    formats: ["completions", "embeddings", "transcriptions", "moderations"],
   },
   moonshot: {
     title: "Moonshot AI",
@@ -149,24 +184,32 @@ export const presets = {
   sglang: {
     title: "SGLang",
     url: "http://localhost:30000/v1",
-    formats: ["completions", "embeddings"],
+    formats: ["completions", "embeddings", "rerank"],
   },
   togetherai: {
     title: "Together AI",
     url: "https://api.together.xyz/v1",
     key: "TOGETHER_API_KEY",
-    formats: ["completions", "embeddings"],
+    formats: [
+      "completions",
+      "embeddings",
+      "speech",
+      "transcriptions",
+      "translations",
+      "images",
+      "rerank",
+    ],
   },
   vllm: {
     title: "vLLM",
     url: "http://localhost:8000/v1",
-    formats: ["completions", "responses", "embeddings"],
+    formats: ["completions", "responses", "embeddings", "transcriptions", "translations", "rerank"],
   },
   xai: {
     title: "xAI",
     url: "https://api.x.ai/v1",
     key: "XAI_API_KEY",
-    formats: ["completions", "responses", "realtime"],
+    formats: ["completions", "responses", "realtime", "images"],
   },
 } as const satisfies Readonly<Record<string, Preset>>;
 

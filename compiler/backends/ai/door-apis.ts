@@ -1,0 +1,53 @@
+import type { Origin } from "../../diagnostics/diagnostic.ts";
+import type { RouteType } from "../../model/llm-policies.ts";
+import { choice, list } from "../../schema/schema.ts";
+
+/** Paths of the APIs that the `llm` section has on request, by the word that requests them. */
+const APIS = {
+  audio: {
+    "/audio/speech": "Speech",
+    "/audio/transcriptions": "Transcriptions",
+    "/audio/translations": "Translations",
+  },
+  images: {
+    "/images/generations": "Images",
+    "/images/edits": "ImageEdits",
+    "/images/variations": "ImageVariations",
+  },
+  rerank: { "/rerank": "Rerank" },
+  moderations: { "/moderations": "Moderations" },
+  batches: {
+    "/files": "Files",
+    "/batches": "Batches",
+    "/messages/batches": "MessageBatches",
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, RouteType>>>>;
+
+/** Word for APIs of the `llm` section. */
+type DoorApi = keyof typeof APIS;
+
+/** Schema of the APIs that the `llm` section has on request. */
+export const doorApisSchema = list(
+  choice(
+    "APIs: `audio` is speech, transcriptions and translations; `images` is generations, edits and variations; `batches` is batches of OpenAI and Anthropic, and their files.",
+    ["audio", "images", "rerank", "moderations", "batches"] satisfies DoorApi[],
+  ),
+  {
+    minItems: 1,
+    maxItems: 5,
+    uniqueItems: true,
+    description:
+      "APIs besides those of chats and embeddings, at the usual paths. A request goes to the model that it names, in JSON or in a form, if the model's provider has the API.",
+  },
+);
+
+/** An API that the configuration requests. */
+export interface RequestedApi {
+  readonly name: DoorApi;
+  readonly origin: Origin;
+}
+
+/** Returns the paths of an API, with their types of traffic. */
+export function apiPaths({ name }: RequestedApi): Readonly<Record<string, RouteType>> {
+  return APIS[name];
+}

@@ -1,0 +1,56 @@
+import type { Origin } from "../../diagnostics/diagnostic.ts";
+import { type RouteType, STORED_TYPES } from "../../model/llm-policies.ts";
+import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
+import type { AiNode, AiProviderNode } from "./ai-node.ts";
+import { hasCaller } from "./response-cache.ts";
+
+/** Types of the requests that a batch may have, each with the path that it names, by the type of the batch's own API. */
+const BATCHED = {
+  Files: [
+    { type: "Completions", path: "/v1/chat/completions" },
+    { type: "Responses", path: "/v1/responses" },
+    { type: "Embeddings", path: "/v1/embeddings" },
+    { type: "Moderations", path: "/v1/moderations" },
+    { type: "Images", path: "/v1/images/generations" },
+  ],
+  MessageBatches: [{ type: "Messages", path: "/v1/messages" }],
+} as const;
+
+/** Returns the types of requests that a batch of an API may have, and the paths that it names. */
+function batchedTypes(
+  type: RouteType,
+  types: ReadonlySet<RouteType>,
+): readonly { readonly type: RouteType; readonly path: string }[] {
+  const all = type === "MessageBatches" ? BATCHED.MessageBatches : BATCHED.Files;
+  return all.filter((each) => types.has(each.type));
+}
+
+/** Returns the same for all APIs of batches that a route has. */
+export function batchedByType(routes: AiNode["routes"]): AiNode["batched"] {
+  const types = new Set(routes.map(({ type }) => type));
+  return STORED_TYPES.filter((type) => types.has(type)).map((type) => ({
+    type,
+    requests: batchedTypes(type, types),
+  }));
+}
+
+/** Reports APIs for stored objects whose owners would not be known, or whose requests the route does not serve. */
+export function checkStoredTypes(
+  routes: AiNode["routes"],
+  providers: readonly AiProviderNode[],
+  origin: Origin,
+  context: BackendResolveContext,
+): void {
+  const types = new Set(routes.map(({ type }) => type));
+  for (const type of STORED_TYPES) {
+    const stores = providers.filter(({ endpoints }) => endpoints[type] !== undefined);
+    if (!types.has(type) || stores.length === 0) continue;
+    const isShared = stores.some(({ clientKey }) => clientKey === undefined);
+    if (isShared && !hasCaller(context)) {
+      context.diagnostics.report("stored-without-caller", origin, { type });
+      return;
+    }
+    if (batchedTypes(type, types).length === 0)
+      context.diagnostics.report("batches-without-requests", origin, { type });
+  }
+}

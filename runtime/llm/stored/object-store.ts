@@ -1,0 +1,76 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { verifiedCaller } from "../calls/cache-key.ts";
+import type { ChatService } from "../calls/chat-service.ts";
+import type { NativeFormat } from "../chat/formats.ts";
+import { LlmRefusal } from "../chat/llm-error.ts";
+import type { Provider } from "../providers/provider.ts";
+import { type IdOwner, openId, type StoredKind, sealId } from "./stored-ids.ts";
+
+/** A provider that stores files or batches. */
+export interface ObjectStore {
+  readonly provider: Provider;
+  /** Path of its API. */
+  readonly path: string;
+}
+
+/** Files or batches of a route. */
+export interface StoreService {
+  readonly stores: readonly ObjectStore[];
+  /** Format of the client and the providers. */
+  readonly format: NativeFormat;
+  /** Services of the requests that a batch may have, by the path that they name. */
+  readonly endpoints: Readonly<Record<string, ChatService>>;
+  /** Maximum size of a request body, in bytes. */
+  readonly limit: number;
+  /** Maximum duration of a request in milliseconds; absent if there is no limit. */
+  readonly timeout?: number;
+  /** Response header that names the provider; absent if no header does. */
+  readonly providerHeader?: string;
+}
+
+/** A stored object, and where it is. */
+export interface Stored {
+  readonly store: ObjectStore;
+  /** Its id at the provider. */
+  readonly id: string;
+}
+
+/** Returns the owner of the ids of a request. Throws LlmRefusal if the caller is not known. */
+export function idOwner(exchange: Exchange, { stores }: StoreService): IdOwner {
+  // With keys of clients, the provider knows the owner itself.
+  const isOwnKey = stores.every(({ provider }) => provider.clientKey !== undefined);
+  const caller = verifiedCaller(exchange) ?? (isOwnKey ? "" : undefined);
+  if (caller !== undefined) return { key: exchange.gateway.sessionKey, caller };
+  const message = "files and batches belong to a caller: authenticate";
+  throw new LlmRefusal({ kind: "authentication", message });
+}
+
+/** Finds a stored object of the caller. Throws LlmRefusal if there is none: the response does not tell why. */
+export function storedOf(
+  exchange: Exchange,
+  service: StoreService,
+  kind: StoredKind,
+  id: string,
+): Stored {
+  const place = openId(idOwner(exchange, service), kind, id);
+  const store = service.stores.find(
+    ({ provider: { name, upstream } }) =>
+      name === place?.provider && upstream.authority === place.authority,
+  );
+  if (place !== undefined && store !== undefined) return { store, id: place.id };
+  const message = `no such object: "${id.slice(0, MAX_SHOWN)}"`;
+  throw new LlmRefusal({ kind: "not-found", message, isOfPath: true });
+}
+
+const MAX_SHOWN = 32;
+
+/** Returns the id that the caller gets for an object of a provider. */
+export function idAt(
+  owner: IdOwner,
+  kind: StoredKind,
+  { provider }: ObjectStore,
+  id: string,
+): string {
+  const { name, upstream } = provider;
+  return sealId(owner, kind, { provider: name, authority: upstream.authority, id });
+}

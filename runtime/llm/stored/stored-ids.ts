@@ -1,0 +1,51 @@
+import { createCipheriv, createHmac } from "node:crypto";
+import { unsealSession } from "../../process/session-seal.ts";
+
+/** Kind of an object that a provider stores, which is also the start of its ids. */
+export type StoredKind = "file-" | "batch_" | "msgbatch_";
+
+/** Owner of ids: the caller to whom they are given, and the key that seals them. */
+export interface IdOwner {
+  readonly key: Buffer;
+  readonly caller: string;
+}
+
+/** Place of a stored object. */
+export interface StoredPlace {
+  /** Name and authority of the provider that stores it. */
+  readonly provider: string;
+  readonly authority: string;
+  /** Its id there. */
+  readonly id: string;
+}
+
+/**
+ * Returns the id of a stored object for its owner. The provider's own id is encrypted in it (AES-256-GCM). Nobody else can
+ * use it, because the owner is part of what is authenticated. The same object always has the same id, as clients compare ids:
+ * the nonce is derived from the content, like in SIV modes.
+ */
+export function sealId(owner: IdOwner, kind: StoredKind, place: StoredPlace): string {
+  const state = JSON.stringify([place.provider, place.authority, place.id]);
+  const aad = binding(owner, kind);
+  const nonce = createHmac("sha256", owner.key).update(`nonce ${aad}\n${state}`).digest();
+  const cipher = createCipheriv("aes-256-gcm", owner.key, nonce.subarray(0, NONCE_LENGTH));
+  cipher.setAAD(Buffer.from(aad));
+  const sealed = [nonce.subarray(0, NONCE_LENGTH), cipher.update(state), cipher.final()];
+  return kind + Buffer.concat([...sealed, cipher.getAuthTag()]).toString("base64url");
+}
+
+/** Returns the place of an object; `undefined` if the id is not one of this kind that its owner was given. */
+export function openId(owner: IdOwner, kind: StoredKind, id: string): StoredPlace | undefined {
+  if (!id.startsWith(kind)) return undefined;
+  const state = unsealSession(owner.key, binding(owner, kind), id.slice(kind.length));
+  if (state === undefined) return undefined;
+  const [provider, authority, own]: string[] = JSON.parse(state);
+  if (provider === undefined || authority === undefined || own === undefined) return undefined;
+  return { provider, authority, id: own };
+}
+
+const NONCE_LENGTH = 12;
+
+function binding({ caller }: IdOwner, kind: StoredKind): string {
+  return `llm ${kind} ${caller}`;
+}
