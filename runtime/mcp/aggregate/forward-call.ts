@@ -19,18 +19,20 @@ import { responseStatusOf } from "../stateless/response-status.ts";
 import { statelessFilter } from "../stateless/shown-lists.ts";
 import { outcomeOf } from "../transports/fan-out.ts";
 import { failedTarget } from "./failed-target.ts";
+import { type TaskNames, taskNames, withTaskNames } from "./merged-tasks.ts";
 import { clientName } from "./names.ts";
 import { withOpenedState, withSealedState } from "./request-state.ts";
 import { type AggregateTarget, forClient, responseForClient } from "./to-client.ts";
 
 /**
  * Sends a request to one target and forwards the response and messages to the client. Calls to items that the tool lock
- * withholds are not sent.
+ * withholds are not sent. `tasks`: ids of the tasks that the response may contain; by default those that the request creates.
  */
 export function forwardCall(
   context: SessionContext,
   active: ActiveTarget,
   received: Message,
+  tasks?: TaskNames,
 ): void {
   const { exchange, backend, access } = context;
   const { target } = active;
@@ -47,7 +49,7 @@ export function forwardCall(
   const stream = new ClientStream(exchange, request.id, backend.timeouts.keepAlive);
   const { toolLock } = access;
   if (toolLock?.isAbout(request)) void callLocked(toolLock, context, active, request, stream);
-  else call(context, active, request, stream);
+  else call(context, active, request, stream, tasks);
 }
 
 async function callLocked(
@@ -87,14 +89,17 @@ function call(
   active: ActiveTarget,
   request: Message,
   stream: ClientStream,
+  given?: TaskNames,
 ): void {
   const { exchange, backend } = context;
   const { target } = active;
+  const tasks = backend.prefix ? (given ?? taskNames(context, active, request)) : undefined;
+  const named = (message: Message) => (tasks ? withTaskNames(message, tasks) : message);
   const sent = callTarget(context, active, request, {
-    onMessage: (message) => forwardTo(stream, active, context, message),
+    onMessage: (message) => forwardTo(stream, active, context, named(message)),
     onResponse: (response) => {
       noteResponseError(exchange, response);
-      const shown = shownResponse(context, active, request, response);
+      const shown = shownResponse(context, active, request, named(response));
       if (typeof shown === "string") stream.fail(repeatedKey);
       else stream.response(shown.text, isStateless(context) ? responseStatusOf(response) : 200);
     },
@@ -140,6 +145,8 @@ export function messageForClient(
   backend.owners?.notice(message);
   backend.toolFront?.notice(message);
   if (isHiddenUpdate(exchange, access, active.target.name, message)) return undefined;
+  // It has the target's id of a task. Clients must not rely on it, and ask with their own.
+  if (backend.prefix && message.method === "notifications/tasks/status") return undefined;
   return backend.prefix ? forClient(message, aggregateTarget(context, active)) : message;
 }
 

@@ -2,6 +2,7 @@ import { type Message, textAt } from "../protocol/message.ts";
 import type { Outcome } from "../protocol/target-failure.ts";
 import { type Features, featureLetters } from "../session/session.ts";
 import type { McpTarget } from "../transports/target.ts";
+import { mergedTaskCapability } from "./merged-tasks.ts";
 
 /** The parsed response of a target to initialize. */
 export type InitializeResult =
@@ -69,7 +70,10 @@ export function mergeInitialize(
   return JSON.stringify({
     // Revisions are dates: every target supports the earliest.
     protocolVersion: versions[0],
-    capabilities: mergeCapabilities(opened.map((result) => result.capabilities)),
+    capabilities: {
+      ...mergeCapabilities(opened.map((result) => result.capabilities)),
+      tasks: mergedTaskCapability(opened.map((result) => result.capabilities)),
+    },
     serverInfo: { name: "gwc", version: "1" },
     instructions: joinInstructions(targets, results),
     _meta: unavailableMeta(targets, results),

@@ -25,6 +25,7 @@ import { endedCall } from "../transports/target.ts";
 import { aggregateLists, serveAggregateList } from "./aggregate-lists.ts";
 import { forwardCall, forwardTo, messageForClient } from "./forward-call.ts";
 import { serveInitialize } from "./initialize.ts";
+import { isTaskRequest, taskRequest } from "./merged-tasks.ts";
 import { resolvePrimitive } from "./names.ts";
 import { isPermitted } from "./permission.ts";
 import { serveStream } from "./session-stream.ts";
@@ -154,6 +155,11 @@ export function serveRequest(context: SessionContext, request: Message): void {
   const ownerIn = owners?.listFor(request);
   if (ownerIn !== undefined) {
     owners?.serveItem(ownedRequest(context, request), ownerIn);
+    return;
+  }
+  if (isTaskRequest(request) && !isStateless(context)) {
+    const task = taskRequest(context, request);
+    if (task !== undefined) forwardCall(context, task.active, task.request, task.names);
     return;
   }
   if (request.method === "ping") {
