@@ -10,7 +10,15 @@ export function shapeProblem(list: ItemList, text: string, era: TargetEraName): 
   if (!isRecord(value)) return "it is not an object";
   if (!Object.hasOwn(value, "name")) return "it has no name";
   const problem = problemIn(value, MEMBERS[list]);
-  return problem !== undefined || list !== "tools" ? problem : toolProblem(value, era);
+  if (problem !== undefined) return problem;
+  if (list === "resources") return uriProblem(value, era);
+  return list === "tools" ? toolProblem(value, era) : undefined;
+}
+
+/** Returns what is wrong with a URI for libraries of sessions: those of Python read it as an absolute URL. */
+function uriProblem({ uri }: JsonRecord, era: TargetEraName): string | undefined {
+  const isAbsolute = typeof uri === "string" && URL.canParse(uri);
+  return era === "stateless" || isAbsolute ? undefined : "uri is not an absolute URI";
 }
 
 type JsonRecord = { readonly [name: string]: unknown };
