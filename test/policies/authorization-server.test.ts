@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import {
   Client as ModernClient,
   StreamableHTTPClientTransport as ModernTransport,
@@ -6,7 +7,10 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { decodeJwt } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { gwc } from "../harness/gwc.ts";
 import { CLIENT_SECRET } from "../harness/login-provider.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { UserAgent } from "../harness/user-agent.ts";
 import {
   allow,
@@ -452,6 +456,55 @@ it("tokens of the provider for other clients of it are accepted as before, and o
   );
   const challenge = (await fetch(world.resource)).headers.get("www-authenticate");
   expect(challenge).toContain("/.well-known/oauth-protected-resource/mcp");
+});
+
+it("the audit log has a line for a registration, an answer and a redeemed code, and none of a refresh", async () => {
+  const { id } = await register(world, { ...claude, client_name: "Of the audit log" });
+  const pkce = freshPkce();
+  const agent = new UserAgent();
+  const returned = await allow(agent, world, authorizeUrl(world, id, pkce), "ivy");
+  const code = returned.searchParams.get("code") ?? "";
+  const form = { client_id: id, redirect_uri: LOOPBACK, code_verifier: pkce.verifier, code };
+  const { tokens } = await requestTokens(world, { ...form, grant_type: "authorization_code" });
+  const refresh = { grant_type: "refresh_token", refresh_token: String(tokens.refresh_token) };
+  expect((await requestTokens(world, { ...refresh, client_id: id })).status).toBe(200);
+  await answer(agent, world, await agent.ask(authorizeUrl(world, id, freshPkce())), "deny");
+  const lines = await eventually(() => {
+    const found = readFileSync(world.audit, "utf8")
+      .split("\n")
+      .flatMap((line) => (line.includes("Of the audit log") ? [JSON.parse(line)] : []));
+    return found.length >= 4 ? found : null;
+  }, "lines of the audit log");
+  expect(lines.map((line) => [line.event, line["oauth.client.event"]])).toEqual([
+    ...["registered", "allowed", "redeemed", "declined"].map((event) => ["client", event]),
+  ]);
+  expect(lines[1]).toMatchObject({ "oauth.client.redirect": "http://127.0.0.1:33418" });
+  const written = readFileSync(world.audit, "utf8");
+  expect(written).not.toContain(code);
+  expect(written).not.toContain(String(tokens.access_token));
+});
+
+it("gwc diff reports that another redirect URI opens access", async () => {
+  const file = (uris: readonly string[]) => {
+    const url = "https://a.test/oauth";
+    const server = { url, redirectURIs: uris };
+    const policy = {
+      issuer: "https://id.test",
+      audiences: ["a"],
+      jwks: { url: "https://id.test/keys" },
+      clientId: "a",
+      authorizationServer: server,
+    };
+    const targets = [{ name: "t", mcp: { host: "http://127.0.0.1:1/mcp" } }];
+    const routes = [{ policies: { mcpAuthentication: policy }, backends: [{ mcp: { targets } }] }];
+    return JSON.stringify({ binds: [{ port: 3000, listeners: [{ routes }] }] });
+  };
+  const folder = temporaryFolder({
+    "a.yaml": file(["http://127.0.0.1/*"]),
+    "b.yaml": file(["http://127.0.0.1/*", "https://a.test/*"]),
+  });
+  const { stdout } = await gwc(["diff", "a.yaml", "b.yaml"], { cwd: folder });
+  expect(stdout).toMatch(/OPENS[\s\S]*redirect URI https:\/\/a\.test\/\* added/);
 });
 
 it("no secret, code or token is written to the log", () => {

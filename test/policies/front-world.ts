@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import path from "node:path";
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import type {
   OAuthClientInformationMixed,
@@ -12,6 +13,7 @@ import {
   startLoginProvider,
 } from "../harness/login-provider.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import type { Page, UserAgent } from "../harness/user-agent.ts";
 
 /** Redirect URI of a client on the person's computer. */
@@ -30,6 +32,8 @@ export interface FrontWorld {
   readonly gateway: Gateway;
   /** URL of the same authorization server at another replica. */
   readonly replica: string;
+  /** Audit log of the first replica. */
+  readonly audit: string;
 }
 
 /** Settings of `authorizationServer` in addition to the URL. */
@@ -54,8 +58,10 @@ export async function startFrontWorld({
   const provider = await startLoginProvider(() => [client], resource);
   const tools = await startMcpServer();
   const { issuer } = provider;
+  const folder = temporaryFolder({});
+  const auditFile = (at: number) => path.join(folder, `${at}.log`);
   const configAt = (at: number) => ({
-    config: { workerThreads: 2 },
+    config: { workerThreads: 2, logging: { audit: { file: auditFile(at) } } },
     binds: [
       {
         port: at,
@@ -99,7 +105,7 @@ export async function startFrontWorld({
   const start = (at: number) => startGateway({ config: configAt(at), env: variables });
   const [gateway] = await Promise.all([start(port), start(other)]);
   const replica = `http://127.0.0.1:${other}/oauth`;
-  return { base, url, resource, provider, gateway, replica };
+  return { base, url, resource, provider, gateway, replica, audit: auditFile(port) };
 }
 
 /** The storage of an MCP client with a person. */

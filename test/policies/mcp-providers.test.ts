@@ -5,9 +5,18 @@ import { exportJWK, generateKeyPair } from "jose";
 import { Provider } from "oidc-provider";
 import { beforeAll, describe, expect, it } from "vitest";
 import { startEcho } from "../harness/echo.ts";
+import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
+import { UserAgent } from "../harness/user-agent.ts";
 import { checkManifests, complaints } from "../kubernetes/manifests.ts";
+import {
+  allow,
+  authorizeUrl,
+  freshPkce,
+  register as registerClient,
+  requestTokens,
+} from "./front-world.ts";
 
 const AUDIENCE = "https://api.example";
 const REDIRECT = "http://localhost:1234/callback";
@@ -25,6 +34,8 @@ interface Manners {
   readonly path?: string;
   readonly routes?: Readonly<Record<string, string>>;
   readonly isConfidential?: boolean;
+  /** Redirect URIs of its client. */
+  readonly redirects?: readonly string[];
   /** Whether it does not know RFC 8707. */
   readonly ignoresResource?: boolean;
   /** Returns why a request to the authorization or token endpoint is refused. */
@@ -33,11 +44,12 @@ interface Manners {
 
 async function startProduct(manners: Manners): Promise<Product> {
   const { path = "", routes = {}, isConfidential = false, ignoresResource, refuses } = manners;
+  const { redirects = [REDIRECT] } = manners;
   const server = createServer();
   const issuer = `http://127.0.0.1:${await listen(server)}${path}`;
   const { privateKey } = await generateKeyPair("RS256", { extractable: true });
   const key = { ...(await exportJWK(privateKey)), kid: "k", alg: "RS256", use: "sig" };
-  const provider = new Provider(issuer, configuration(key, routes, isConfidential));
+  const provider = new Provider(issuer, configuration(key, routes, isConfidential, redirects));
   const respond = provider.callback();
   const asked: { path: string; form: URLSearchParams }[] = [];
   type Incoming = IncomingMessage & { body?: string; originalUrl?: string };
@@ -75,6 +87,7 @@ function configuration(
   key: object,
   routes: Readonly<Record<string, string>>,
   isConfidential: boolean,
+  redirects: readonly string[],
 ): object {
   const server = {
     scope: "use",
@@ -104,7 +117,7 @@ function configuration(
     clients: [
       {
         client_id: "known",
-        redirect_uris: [REDIRECT],
+        redirect_uris: redirects,
         ...(isConfidential
           ? { client_secret: SECRET, token_endpoint_auth_method: "client_secret_post" }
           : { token_endpoint_auth_method: "none" }),
@@ -210,15 +223,20 @@ let okta: Product;
 let entra: Product;
 let authentik: Product;
 let gateway: Gateway;
+let port: number;
 
 beforeAll(async () => {
+  port = await freePort();
+  const callbacks = (name: string) => [REDIRECT, `http://127.0.0.1:${port}/${name}/callback`];
   okta = await startProduct({
+    redirects: callbacks("okta-server"),
     routes: { registration: "/oauth2/v1/clients", jwks: "/v1/keys" },
     ignoresResource: true,
     refuses: (form, path) =>
       path === "/auth" && form.get("audience") !== AUDIENCE ? "no audience" : undefined,
   });
   entra = await startProduct({
+    redirects: callbacks("entra-server"),
     path: "/11111111-2222/v2.0",
     isConfidential: true,
     refuses: (form) => (form.has("resource") ? "AADSTS9010010" : undefined),
@@ -232,27 +250,43 @@ beforeAll(async () => {
     backends: [{ mcp: { targets: [{ name: "t", mcp: { host: `${upstream.url}/mcp` } }] } }],
   });
   const keys = { url: `${entra.issuer}/jwks` };
+  const front = (name: string) => ({
+    clientId: "known",
+    authorizationServer: {
+      url: `http://127.0.0.1:${port}/${name}-server`,
+      redirectURIs: ["http://localhost/callback"],
+      scopes: ["openid", "use"],
+    },
+  });
+  const listeners = [
+    {
+      routes: [
+        route("okta-front", okta, { provider: { okta: {} }, ...front("okta") }),
+        route("entra-front", entra, {
+          provider: { entra: {} },
+          clientSecret: "${CLIENT_SECRET}",
+          jwks: keys,
+          ...front("entra"),
+        }),
+        route("okta", okta, { provider: { okta: {} } }),
+        route("okta-known", okta, { provider: { okta: {} }, clientId: "known" }),
+        route("authentik", authentik, { provider: { authentik: {} }, clientId: "known" }),
+        route("bare", authentik, {
+          clientId: "known",
+          jwks: { url: `${authentik.issuer}/jwks/` },
+        }),
+        route("entra", entra, {
+          provider: { entra: {} },
+          clientId: "known",
+          clientSecret: "${CLIENT_SECRET}",
+          jwks: keys,
+        }),
+      ],
+    },
+  ];
   gateway = await startGateway({
     env: { CLIENT_SECRET: SECRET },
-    listeners: [
-      {
-        routes: [
-          route("okta", okta, { provider: { okta: {} } }),
-          route("okta-known", okta, { provider: { okta: {} }, clientId: "known" }),
-          route("authentik", authentik, { provider: { authentik: {} }, clientId: "known" }),
-          route("bare", authentik, {
-            clientId: "known",
-            jwks: { url: `${authentik.issuer}/jwks/` },
-          }),
-          route("entra", entra, {
-            provider: { entra: {} },
-            clientId: "known",
-            clientSecret: "${CLIENT_SECRET}",
-            jwks: keys,
-          }),
-        ],
-      },
-    ],
+    config: { binds: [{ port, listeners }] },
   });
 });
 
@@ -345,6 +379,43 @@ describe("mcpAuthentication with Entra", () => {
     await fetch(url, { method: "POST", headers, body });
     expect(entra.asked.at(-1)?.form.has("client_secret")).toBe(false);
   });
+});
+
+describe("an authorization server of the gateway", () => {
+  it.each([
+    ["okta", true],
+    ["entra", false],
+  ] as const)(
+    "sends %s the parameters that it requires, on both legs",
+    async (name, hasAudience) => {
+      const product = name === "okta" ? okta : entra;
+      const world = {
+        base: gateway.url,
+        url: `${gateway.url}/${name}-server`,
+        resource: `${gateway.url}/${name}-front`,
+      };
+      const { id } = await registerClient(world, client);
+      const pkce = freshPkce();
+      product.asked.length = 0;
+      const start = authorizeUrl(world, id, pkce, { redirect_uri: REDIRECT });
+      const returned = await allow(new UserAgent(), world, start, "ann");
+      const { tokens } = await requestTokens(world, {
+        grant_type: "authorization_code",
+        code: returned.searchParams.get("code") ?? "",
+        client_id: id,
+        redirect_uri: REDIRECT,
+        code_verifier: pkce.verifier,
+        resource: world.resource,
+      });
+      expect(await statusWith(`${name}-front`, String(tokens.access_token))).toBe(200);
+      const [authorization, token] = product.asked;
+      expect(authorization?.form.has("audience")).toBe(hasAudience);
+      expect(authorization?.form.get("code_challenge_method")).toBe("S256");
+      // The provider that ignores it removes it from the record.
+      expect([authorization, token].some((each) => each?.form.has("resource"))).toBe(false);
+      expect(gateway.output).not.toContain(SECRET);
+    },
+  );
 });
 
 it.each([
