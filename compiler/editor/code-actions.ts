@@ -7,16 +7,24 @@ import { Problems } from "../cel/parse/problems.ts";
 import { replacementIn } from "../diagnostics/messages/message.ts";
 import type { Finding } from "../diagnostics/report/findings.ts";
 import type { Location } from "../diagnostics/source.ts";
+import { accessOf, allPolicies } from "../ir/access.ts";
+import type { Program } from "../ir/program.ts";
 import { expressionAt } from "./cel-position.ts";
 import { type DocumentContext, rangeIn } from "./document-context.ts";
 import { editorDiagnostic } from "./editor-diagnostics.ts";
 import { nodeAt } from "./node-at.ts";
+import { COMMANDS } from "./tool-access.ts";
 
 /** Maximum number of findings of a range whose corrections are tried. */
 const MAX_TRIED = 10;
 
-/** Returns the corrections that hints in a range say to write. Each was tried: with it, there are fewer findings. */
+/** Returns the corrections that hints in a range say to write, and that a rule there may get a test. */
 export function codeActions(context: DocumentContext, range: Range): readonly CodeAction[] {
+  return [...corrections(context, range), ...ruleActions(context, range)];
+}
+
+/** Each correction was tried: with it, there are fewer findings. */
+function corrections(context: DocumentContext, range: Range): readonly CodeAction[] {
   const { document, path, project } = context;
   const [from, to] = [document.offsetAt(range.start), document.offsetAt(range.end)];
   const findings = project?.findings ?? [];
@@ -24,6 +32,34 @@ export function codeActions(context: DocumentContext, range: Range): readonly Co
     ({ location }) => location.path === path && location.start <= to && from <= location.end,
   );
   return here.slice(0, MAX_TRIED).flatMap((finding) => correction(finding, context) ?? []);
+}
+
+/** The test itself is found when it is wanted: that can take a second. */
+function ruleActions(context: DocumentContext, range: Range): readonly CodeAction[] {
+  const { document, path, project } = context;
+  const offset = document.offsetAt(range.start);
+  const text = expressionAt(context, offset)?.text;
+  if (text === undefined || !(project?.checked.programs ?? []).some((each) => hasRule(each, text)))
+    return [];
+  const title = "Add a test of this rule";
+  const command = { title, command: COMMANDS.addTest, arguments: [path, offset] };
+  return [{ title, kind: CodeActionKind.Refactor, command }];
+}
+
+function hasRule({ binds }: Program, text: string): boolean {
+  return binds.some(({ listeners }) =>
+    listeners.some((listener) =>
+      listener.routes.some((route) =>
+        allPolicies(listener, route)
+          .flatMap(accessOf)
+          .some(
+            (check) =>
+              check.kind === "rules" &&
+              check.rules.some(({ expression }) => expression.source === text),
+          ),
+      ),
+    ),
+  );
 }
 
 function correction(finding: Finding, context: DocumentContext): CodeAction | undefined {

@@ -31,6 +31,7 @@ import { NameIndex, type NameUse } from "./names.ts";
 import { definitionsAt, linksIn, referencesAt, renameAt, renamedRange } from "./navigation.ts";
 import { foldsOf, symbolsOf } from "./outline.ts";
 import { type Overview, overviewAt } from "./overview.ts";
+import { type FileWithTest, fileWithTestOf } from "./rule-test.ts";
 import { type SeenNames, seenNames } from "./seen-names.ts";
 import { lensesOf, toolHints, whoCanCall } from "./tool-access.ts";
 import type { OpenFile, Workspace } from "./workspace.ts";
@@ -181,6 +182,18 @@ export class EditorFeatures {
   who(file: string, document: TextDocument, route: string): string {
     const context = this.#context(file, document);
     return context?.project === undefined ? "" : whoCanCall(context.project, route, context);
+  }
+
+  /** Returns the test file with a test of the rule at an offset, or why there is none. */
+  async ruleTest(
+    file: string,
+    document: TextDocument,
+    offset: number,
+  ): Promise<FileWithTest | string> {
+    const context = this.#context(file, document);
+    return context === undefined
+      ? "this is not a file of gwc"
+      : fileWithTestOf(context, offset, this.#workspace.host);
   }
 
   /** Returns the overview of the configuration of a document at a line. */

@@ -23,7 +23,7 @@ export const REQUEST_CAPABILITIES: ServerCapabilities = {
   documentSymbolProvider: true,
   documentLinkProvider: {},
   foldingRangeProvider: true,
-  codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
+  codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix, CodeActionKind.Refactor] },
   semanticTokensProvider: {
     legend: { tokenTypes: TOKEN_TYPES, tokenModifiers: [] },
     full: true,

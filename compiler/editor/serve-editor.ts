@@ -18,6 +18,7 @@ import type { Host } from "../host.ts";
 import { editorDiagnostics } from "./editor-diagnostics.ts";
 import { EditorFeatures } from "./features.ts";
 import { handleRequests, REQUEST_CAPABILITIES } from "./handle-requests.ts";
+import type { FileWithTest } from "./rule-test.ts";
 import { COMMANDS } from "./tool-access.ts";
 import { fileOfUri } from "./uris.ts";
 import { Workspace } from "./workspace.ts";
@@ -116,6 +117,28 @@ export function serveEditor(
     publishSoon();
   });
 
+  // A notification, because an editor may not respond to requests of this kind.
+  const show = async (message: string): Promise<string> => {
+    const type = MessageType.Info;
+    await connection.sendNotification(ShowMessageNotification.type, { type, message });
+    return message;
+  };
+  const addTest = async (added: FileWithTest | string): Promise<string> => {
+    if (typeof added === "string") return show(added);
+    const uri = uriOf(added.path, documents);
+    const range = { start: { line: 0, character: 0 }, end: { line: 1_000_000, character: 0 } };
+    const isNew = host.readText(added.path).kind !== "text" && documents.get(uri) === undefined;
+    await connection.workspace.applyEdit({
+      documentChanges: [
+        ...(isNew ? [{ kind: "create" as const, uri }] : []),
+        {
+          textDocument: { uri, version: documents.get(uri)?.version ?? null },
+          edits: [{ range, newText: added.text }],
+        },
+      ],
+    });
+    return show(`added to ${path.basename(added.path)}: ${added.name}`);
+  };
   handleRequests(connection, documents, features);
   connection.onExecuteCommand(async ({ command, arguments: given = [] }) => {
     const [file, route = ""] = given.map(String);
@@ -125,14 +148,11 @@ export function serveEditor(
     if (command === COMMANDS.overview)
       return document && features.overview(file, document, Number(route));
     if (command === COMMANDS.who) return document && features.who(file, document, route);
+    if (command === COMMANDS.addTest)
+      return document && addTest(await features.ruleTest(file, document, Number(route)));
     const summary = await workspace.runTests(file);
     publish();
-    // A notification, because an editor may not respond to requests of this kind.
-    await connection.sendNotification(ShowMessageNotification.type, {
-      type: MessageType.Info,
-      message: summary,
-    });
-    return summary;
+    return show(summary);
   });
   documents.listen(connection);
   connection.listen();

@@ -26,6 +26,7 @@ export const COMMANDS = {
   tests: "gwc.runTests",
   generated: "gwc.generatedCode",
   overview: "gwc.overview",
+  addTest: "gwc.addTest",
 } as const;
 
 /** Anyone with valid credentials. */

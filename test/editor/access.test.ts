@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import {
+  ApplyWorkspaceEditRequest,
   CodeActionRequest,
   CodeLensRequest,
   ExecuteCommandRequest,
@@ -7,6 +8,7 @@ import {
   SemanticTokensRequest,
 } from "vscode-languageserver-protocol";
 import { Editor } from "../harness/editor.ts";
+import { gwc } from "../harness/gwc.ts";
 
 const FILE = `gateways:
   default:
@@ -174,3 +176,83 @@ it("expressions have semantic tokens", async () => {
   expect(types).toEqual(["variable", "property", "property", "string"]);
   expect(first.slice(0, 3)).toEqual([8, 12, 3]);
 });
+
+it("a rule gets a test that it decides, and that passes", async () => {
+  const editor = await Editor.start({ "gateway.yaml": FILE });
+  const edits = editsOf(editor);
+  await editor.open("gateway.yaml", FILE);
+  for (const line of [9, 10]) {
+    const position = { line, character: 20 };
+    const actions = await editor.connection.sendRequest(CodeActionRequest.type, {
+      textDocument: { uri: editor.uri("gateway.yaml") },
+      range: { start: position, end: position },
+      context: { diagnostics: [] },
+    });
+    const add = actions?.find(({ title }) => title === "Add a test of this rule");
+    const { command = "", arguments: given = [] } = Object(add?.command);
+    const shown = await editor.connection.sendRequest(ExecuteCommandRequest.type, {
+      command,
+      arguments: given,
+    });
+    expect(shown).toContain("added to access.test.yaml");
+    editor.workspace.write("access.test.yaml", edits.at(-1) ?? "");
+  }
+  expect(edits.at(-1)).toMatchInlineSnapshot(`
+    "servers:
+      everything:
+        tools: [ get-x, get-env ]
+    tests:
+      - name: anyone may use get-x
+        tool: get-x
+        route: tools
+        expect:
+          allowed: true
+          rule: mcp.tool.name.startsWith("get-")
+      - name: nobody may use get-env
+        tool: get-env
+        route: tools
+        expect:
+          allowed: false
+          rule: mcp.tool.name == "get-env"
+    "
+  `);
+  const { code, stderr } = await gwc(["test", "-f", editor.workspace.path("gateway.yaml")]);
+  expect(stderr).toContain("2 passed");
+  expect(code).toBe(0);
+});
+
+it("a new test keeps what is in the test file, and a rule that needs more than a name gets none", async () => {
+  const conditional = FILE.replace('"get-env"', '"get-env" && mcp.tool.arguments.path == "/x"');
+  const editor = await Editor.start({
+    "gateway.yaml": conditional,
+    "access.test.yaml": `# Ours.\n${TEST}`,
+  });
+  const edits = editsOf(editor);
+  await editor.open("gateway.yaml", conditional);
+  const add = (line: number) =>
+    editor.connection.sendRequest(ExecuteCommandRequest.type, {
+      command: "gwc.addTest",
+      arguments: [
+        editor.workspace.path("gateway.yaml"),
+        conditional.split("\n").slice(0, line).join("\n").length + 20,
+      ],
+    });
+  expect(await add(10)).toContain("no request was found");
+  expect(edits).toEqual([]);
+  expect(await add(8)).toContain("added to");
+  expect(edits[0]).toContain("# Ours.\n");
+  expect(edits[0]).toContain("nobody deletes");
+  expect(edits[0]).toContain("may use echo");
+});
+
+/** The texts that the server writes into files. */
+function editsOf(editor: Editor): string[] {
+  const texts: string[] = [];
+  editor.connection.onRequest(ApplyWorkspaceEditRequest.type, ({ edit }) => {
+    for (const change of edit.documentChanges ?? [])
+      if ("edits" in change)
+        texts.push(...change.edits.flatMap((each) => ("newText" in each ? each.newText : [])));
+    return { applied: true };
+  });
+  return texts;
+}

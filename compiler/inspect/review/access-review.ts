@@ -8,7 +8,7 @@ import { type AccessChain, chainOf } from "../diff/chain.ts";
 import { type Work, workOfCommand } from "../effect/work/work.ts";
 import { type CellDecision, decide } from "./cell-decision.ts";
 import { type ReviewedResource, resourcesOf } from "./resources.ts";
-import { type CallerClass, subjectsOf } from "./subjects.ts";
+import { type CallerClass, type CallerClasses, subjectsOf } from "./subjects.ts";
 
 /** Effective access: a matrix for each route. */
 export interface AccessReview {
@@ -70,22 +70,41 @@ function reviewedRoute(
   indexOf: (decision: CellDecision) => number,
   work: Work,
 ): ReviewedRoute {
+  const { subjects, undecided, rows: decided } = routeDecisions(route, listener, work);
+  const rows = decided.map(({ resource, decisions }) => ({
+    resource,
+    cells: decisions.map(indexOf),
+  }));
+  return { gateway, name: route.name, listeners, origin: route.origin, subjects, rows, undecided };
+}
+
+/** The decisions about the resources of a route, for each class of callers. */
+export interface RouteDecisions extends CallerClasses {
+  readonly rows: readonly {
+    readonly resource: ReviewedResource;
+    /** In the order of the subjects. */
+    readonly decisions: readonly CellDecision[];
+  }[];
+}
+
+/** Decides which classes of callers may use which resources of a route. */
+export function routeDecisions(
+  route: RouteNode,
+  listener: ListenerNode,
+  work: Work = workOfCommand(),
+): RouteDecisions {
   // Rules of single models are asked with their model.
   const met = allPolicies(listener, route);
   const chainFor = (target: string | undefined) => chainOf(met, target);
   const resources = resourcesOf(route, listener, chainFor, work);
-  const chains = chainsOf(route, met, resources);
-  const { subjects, undecided } = subjectsOf(chains, work);
+  const { subjects, undecided } = subjectsOf(chainsOf(route, met, resources), work);
   const rows = resources.map((resource) => {
     const { anyOf } = resource;
     const policies = anyOf.length === 0 ? [met] : anyOf.map((use) => [...met, use]);
-    const cells = subjects.map((subject) => {
-      const decision = decide(resource, subject, policies, route.origin, work);
-      return indexOf(decision);
-    });
-    return { resource, cells };
+    const decisions = subjects.map((each) => decide(resource, each, policies, route.origin, work));
+    return { resource, decisions };
   });
-  return { gateway, name: route.name, listeners, origin: route.origin, subjects, rows, undecided };
+  return { subjects, undecided, rows };
 }
 
 /** Decides who may connect: connections have no credentials, only an address. */
