@@ -7,12 +7,11 @@ import { Problems } from "../cel/parse/problems.ts";
 import { replacementIn } from "../diagnostics/messages/message.ts";
 import type { Finding } from "../diagnostics/report/findings.ts";
 import type { Location } from "../diagnostics/source.ts";
-import { accessOf, allPolicies } from "../ir/access.ts";
-import type { Program } from "../ir/program.ts";
 import { expressionAt } from "./cel-position.ts";
 import { type DocumentContext, rangeIn } from "./document-context.ts";
 import { editorDiagnostic } from "./editor-diagnostics.ts";
 import { nodeAt } from "./node-at.ts";
+import { routesWithRule } from "./ruled-routes.ts";
 import { COMMANDS } from "./tool-access.ts";
 
 /** Maximum number of findings of a range whose corrections are tried. */
@@ -39,27 +38,10 @@ function ruleActions(context: DocumentContext, range: Range): readonly CodeActio
   const { document, path, project } = context;
   const offset = document.offsetAt(range.start);
   const text = expressionAt(context, offset)?.text;
-  if (text === undefined || !(project?.checked.programs ?? []).some((each) => hasRule(each, text)))
-    return [];
+  if (text === undefined || routesWithRule(project, text).length === 0) return [];
   const title = "Add a test of this rule";
   const command = { title, command: COMMANDS.addTest, arguments: [path, offset] };
   return [{ title, kind: CodeActionKind.Refactor, command }];
-}
-
-function hasRule({ binds }: Program, text: string): boolean {
-  return binds.some(({ listeners }) =>
-    listeners.some((listener) =>
-      listener.routes.some((route) =>
-        allPolicies(listener, route)
-          .flatMap(accessOf)
-          .some(
-            (check) =>
-              check.kind === "rules" &&
-              check.rules.some(({ expression }) => expression.source === text),
-          ),
-      ),
-    ),
-  );
 }
 
 function correction(finding: Finding, context: DocumentContext): CodeAction | undefined {

@@ -22,6 +22,7 @@ import { expressionAt } from "./cel-position.ts";
 import { celTokens } from "./cel-tokens.ts";
 import { codeActions } from "./code-actions.ts";
 import { completionsAt } from "./completion.ts";
+import { declarationTexts } from "./declaration-hover.ts";
 import { type DocumentContext, placedNode, rangeIn } from "./document-context.ts";
 import { FieldReference, phaseAt } from "./field-reference.ts";
 import { generatedModule } from "./generated-module.ts";
@@ -34,6 +35,7 @@ import { type Overview, overviewAt } from "./overview.ts";
 import { type FileWithTest, fileWithTestOf } from "./rule-test.ts";
 import { type SeenNames, seenNames } from "./seen-names.ts";
 import { lensesOf, toolHints, whoCanCall } from "./tool-access.ts";
+import { toolTexts } from "./tool-hover.ts";
 import type { OpenFile, Workspace } from "./workspace.ts";
 import { writtenPosition } from "./written-position.ts";
 
@@ -53,7 +55,11 @@ export class EditorFeatures {
     if (context === undefined) return undefined;
     const offset = document.offsetAt(position);
     const expression = expressionAt(context, offset);
-    const ofExpression = expression && celHover(expression);
+    const texts = [
+      ...declarationTexts(context, offset),
+      ...(expression === undefined ? [] : toolTexts(expression, context)),
+    ];
+    const ofExpression = texts.length > 0 ? undefined : expression && celHover(expression);
     if (ofExpression !== undefined) return ofExpression;
     const found = placedNode(context, offset);
     const page = found && fieldPageAt(found.at, found.schema);
@@ -62,7 +68,7 @@ export class EditorFeatures {
         location.path === file && location.start <= offset && offset <= location.end,
     );
     const pages = explanationPages(findings.map(({ code }) => code));
-    return hoverOf(page === undefined ? pages : [page, ...pages]);
+    return hoverOf(texts, page === undefined ? pages : [page, ...pages]);
   }
 
   /** Returns what can be written at a position. */

@@ -23,10 +23,10 @@ export function fieldPageAt(
   return (isPolicy ? policyPage(name) : undefined) ?? entryPage(entry);
 }
 
-/** Renders pages for a hover: fields of fields are left out, and long tables are cut. */
-export function hoverOf(pages: readonly Page[]): Hover | undefined {
-  if (pages.length === 0) return undefined;
-  const texts = pages.map((page) => markdownPage(short(page), TITLE_DEPTH));
+/** Renders Markdown and pages for a hover: fields of fields are left out, and long tables are cut. */
+export function hoverOf(markdown: readonly string[], pages: readonly Page[]): Hover | undefined {
+  const texts = [...markdown, ...pages.map((page) => markdownPage(short(page), TITLE_DEPTH))];
+  if (texts.length === 0) return undefined;
   return { contents: { kind: "markdown", value: texts.join("\n\n---\n\n") } };
 }
 

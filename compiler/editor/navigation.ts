@@ -15,6 +15,13 @@ export function definitionsAt(context: DocumentContext, offset: number): readonl
   return usesOf(use, context).flatMap((each) => (each.isDeclaration ? locationOf(each) : []));
 }
 
+/** Returns the declarations of the name at an offset; none if it is a declaration itself. */
+export function declarationsAt(context: DocumentContext, offset: number): readonly NameUse[] {
+  const use = useAt(context, offset);
+  if (use === undefined || use.isDeclaration) return [];
+  return usesOf(use, context).filter(({ isDeclaration }) => isDeclaration);
+}
+
 /** Returns every use of the name at an offset. */
 export function referencesAt(
   context: DocumentContext,

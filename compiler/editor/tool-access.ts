@@ -30,7 +30,11 @@ export const COMMANDS = {
 } as const;
 
 /** Anyone with valid credentials. */
-const ANYONE = { identities: { given: {}, isAnyone: true }, headers: {}, address: undefined };
+export const ANYONE = {
+  identities: { given: {}, isAnyone: true },
+  headers: {},
+  address: undefined,
+};
 
 /** Maximum number of tools that a hint counts: each is a question to the rules. */
 const MAX_TOOLS = 500;

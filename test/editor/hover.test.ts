@@ -40,3 +40,60 @@ it("text between fields shows nothing", async () => {
     await editor.hover("gateway.yaml", "# a com|ment\ngateways:\n  default:\n    port: 1\n"),
   ).toBe("");
 });
+
+it("a reference shows what it refers to", async () => {
+  const editor = await Editor.start();
+  const hover = await editor.hover(
+    "gateway.yaml",
+    `gateways:
+  default: { port: 3000 }
+backends:
+  - name: shop
+    host: "127.0.0.1:9000"
+routes:
+  - backends: [{ backend: sh|op }]
+`,
+  );
+  expect(hover).toContain("**backend `shop`**, declared at gateway.yaml:4");
+  expect(hover).toContain('name: shop\nhost: "127.0.0.1:9000"');
+});
+
+it("a reference to a Secret shows its keys, and not what they contain", async () => {
+  const editor = await Editor.start({
+    "k8s/secret.yaml":
+      "apiVersion: v1\nkind: Secret\nmetadata: { name: keys }\ndata: { token: c2VjcmV0 }\n",
+  });
+  const hover = await editor.hover(
+    "k8s/gateway.yaml",
+    `apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: front }
+spec:
+  gatewayClassName: gwc
+  listeners:
+    - name: https
+      port: 443
+      protocol: HTTPS
+      tls: { certificateRefs: [{ name: ke|ys }] }
+`,
+  );
+  expect(hover).toContain("**Secret `default/keys`**, declared at secret.yaml:3");
+  expect(hover).toContain("token");
+  expect(hover).not.toContain("c2VjcmV0");
+});
+
+it("a tool in a rule shows who may call it", async () => {
+  const editor = await Editor.start();
+  const hover = await editor.hover(
+    "gateway.yaml",
+    `gateways:
+  default: { port: 3000 }
+routes:
+  - policies:
+      mcpAuthorization:
+        rules: ['mcp.tool.name == "ec|ho"', 'deny: mcp.tool.name == "env"']
+    backends: [{ mcp: { targets: [{ name: a, mcp: { host: "http://127.0.0.1:1/mcp" } }] } }]
+`.replace("'deny: mcp.tool.name == \"env\"'", "{ deny: 'mcp.tool.name == \"env\"' }"),
+  );
+  expect(hover).toContain("who may use tool echo");
+});
