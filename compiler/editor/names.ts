@@ -5,7 +5,7 @@ import { CachedByObject } from "../cached-results.ts";
 import type { ConfigPath } from "../diagnostics/diagnostic.ts";
 import { type SourceFile, scalarRange } from "../diagnostics/source.ts";
 import { type Schema, schemaAt } from "../schema/schema.ts";
-import { serversNamedIn } from "./cel-compared-names.ts";
+import { serversNamedIn } from "./cel-mcp-names.ts";
 import {
   type DocumentSchema,
   FILE_NAMES,

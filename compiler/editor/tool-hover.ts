@@ -1,6 +1,6 @@
 import { whoText } from "../inspect/access/access-text.ts";
 import { itemAccess } from "../inspect/access/item-access.ts";
-import { toolsNamedIn } from "./cel-compared-names.ts";
+import { toolsNamedIn } from "./cel-mcp-names.ts";
 import type { ExpressionPosition } from "./cel-position.ts";
 import type { DocumentContext } from "./document-context.ts";
 import { routesWithRule } from "./ruled-routes.ts";
