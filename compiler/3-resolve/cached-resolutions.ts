@@ -7,6 +7,7 @@ import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { RouteNode } from "../ir/program.ts";
 import { type LiteralSecret, LiteralSecrets } from "../model/literal-secrets.ts";
 import type { RouteMatch } from "../model/matches.ts";
+import { sharedStoreOf } from "./store.ts";
 
 /** A route with its matches. */
 interface ResolvedMatches {
@@ -90,9 +91,11 @@ export function routeInputs({
   listeners,
   backends,
   modelCatalog,
+  store,
   workloadApi,
 }: GatewayResource): (route: RouteResource) => string {
-  const shared = valueDigest([[...backends], modelCatalog, workloadApi === undefined]);
+  const facts = [sharedStoreOf(store), workloadApi === undefined];
+  const shared = valueDigest([[...backends], modelCatalog, ...facts]);
   const own = new Map(listeners.map((listener) => [listener.key, valueDigest(listener)]));
   return (route) => [shared, ...route.listeners.map(({ listener }) => own.get(listener))].join(" ");
 }

@@ -11,6 +11,7 @@ import {
   keyPlace,
   type Origin,
 } from "../diagnostics/diagnostic.ts";
+import type { SharedStore } from "../model/shared-store.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { checkPathHandling } from "./path-handling.ts";
 
@@ -20,6 +21,7 @@ export interface ListenerContext extends ConnectionContext {
   readonly backends: ReadonlyMap<string, BackendConfig>;
   /** Records parts of policies that must have an effect somewhere. */
   readonly sections: SectionUse;
+  readonly sharedStore: SharedStore;
 }
 
 /** Reports listeners that conflict with each other, and certificates that do not match. */

@@ -48,7 +48,7 @@ import {
   resolveRoute,
 } from "./routes.ts";
 import { reportUnreachable, routingTable, type TableRoute } from "./routing-table.ts";
-import { resolveStore } from "./store.ts";
+import { resolveStore, sharedStoreOf } from "./store.ts";
 import { resolveTcpBinds } from "./tcp-binds.ts";
 import { checkToolLocks } from "./tool-locks.ts";
 import { resolveTracing } from "./tracing.ts";
@@ -120,6 +120,7 @@ function resolveGateway(
     listeners: new Map(gateway.listeners.map((listener) => [listener.key, listener])),
     listenerNames: new Identifiers(unitNames(), "Listener"),
     modelPrices: resolveModelCatalog(gateway.modelCatalog, lookup),
+    sharedStore: sharedStoreOf(gateway.store),
   };
   checkListeners(gateway, context);
   checkVersions(gateway.frontend.tls, diagnostics);

@@ -1,9 +1,12 @@
 import type { GatewayResource } from "../config/resources.ts";
-import { childOf, keyPlace } from "../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import type { DeploymentNode, Overlay } from "../ir/deployment.ts";
 import type { PolicyUse } from "../ir/policies.ts";
 import type { BindNode } from "../ir/program.ts";
 import type { RedisNode, StoreNode } from "../ir/store.ts";
+import { jsonAt } from "../model/json.ts";
 import { type SecretContext, withoutLiteral } from "../model/literal-secrets.ts";
+import type { SharedStore } from "../model/shared-store.ts";
 import { type PolicyKind, policyOf } from "../policies/index.ts";
 
 /** Returns the store that policies use; `undefined` if none uses one. Reports a store without a use. `name`: the gateway's. */
@@ -14,17 +17,58 @@ export function resolveStore(
   context: SecretContext,
 ): StoreNode | undefined {
   const { diagnostics } = context;
+  const policies = policiesOf(binds);
+  if (store === undefined) reportCountingAlone(policies, deployment, diagnostics);
   const owner = deployment === undefined ? name : `${deployment.namespace}/${deployment.name}`;
   const prefix = store?.prefix ?? `gwc:${encodeURIComponent(owner)}:`;
-  const resolved = store && resolveRedis({ ...store, prefix }, context);
-  const user = policiesOf(binds).find(usesStore);
-  if (user === undefined) {
+  const keeper = policies.find((policy) => useOfStore(policy) === "records");
+  const otherwise = keeper === undefined ? "nothing" : "embedded";
+  const isOptional = sharedStoreOf(store) === "optional";
+  const resolved =
+    store &&
+    resolveRedis({ ...store, prefix, otherwise: isOptional ? otherwise : undefined }, context);
+  if (policies.every((policy) => useOfStore(policy) === undefined)) {
     if (store !== undefined) diagnostics.report("idle-store", keyPlace(store.origin), {});
     return undefined;
   }
   if (store !== undefined) return resolved;
-  if (deployment !== undefined) diagnostics.report("store-of-pods", keyPlace(user.origin), {});
+  if (keeper === undefined) return undefined;
+  if (deployment !== undefined) diagnostics.report("store-of-pods", keyPlace(keeper.origin), {});
   return { kind: "embedded" };
+}
+
+/** Returns whether a gateway has a store that replicas share. With `${REDIS_URL:-}`, it may start without. */
+export function sharedStoreOf(store: GatewayResource["store"]): SharedStore {
+  if (store === undefined) return "none";
+  const { url } = store;
+  const isOptional =
+    typeof url !== "string" &&
+    url.kind === "env" &&
+    url.parts.every((part) => typeof part !== "string" && part.fallback === "");
+  return isOptional ? "optional" : "required";
+}
+
+/** Reports a limit that several pods count, each for itself. */
+function reportCountingAlone(
+  policies: readonly PolicyUse[],
+  deployment: GatewayResource["deployment"],
+  diagnostics: Diagnostics,
+): void {
+  const count = deployment === undefined ? 1 : maxPods(deployment);
+  const [at] = count === 1 ? [] : policies.flatMap((policy) => countedAlone(policy) ?? []);
+  if (at !== undefined) diagnostics.report("limit-of-each-pod", at, { count });
+}
+
+/** Returns the maximum number of pods of a gateway; `undefined` if it is one for each node. */
+function maxPods({ workload, overlays }: DeploymentNode): number | undefined {
+  if (workload === "DaemonSet") return undefined;
+  const last = (list: readonly Overlay[], field: string) =>
+    list.map(({ spec }) => jsonAt(spec ?? null, field)).findLast((value) => value !== undefined);
+  const count =
+    overlays.horizontalPodAutoscaler.length > 0
+      ? last(overlays.horizontalPodAutoscaler, "maxReplicas")
+      : last(overlays.deployment, "replicas");
+  return typeof count === "number" ? count : 1;
 }
 
 function resolveRedis(store: RedisNode, context: SecretContext): RedisNode | undefined {
@@ -56,6 +100,16 @@ function policiesOf(binds: readonly BindNode[]): readonly PolicyUse[] {
   );
 }
 
-function usesStore<Kind extends PolicyKind>({ kind, settings }: PolicyUse<Kind>): boolean {
-  return policyOf<Kind>(kind).traits.usesStore?.(settings) === true;
+function useOfStore<Kind extends PolicyKind>({
+  kind,
+  settings,
+}: PolicyUse<Kind>): "records" | "sharing" | undefined {
+  return policyOf<Kind>(kind).traits.usesStore?.(settings);
+}
+
+function countedAlone<Kind extends PolicyKind>({
+  kind,
+  settings,
+}: PolicyUse<Kind>): Origin | undefined {
+  return policyOf<Kind>(kind).traits.countsAlone?.(settings);
 }

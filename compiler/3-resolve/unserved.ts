@@ -20,7 +20,7 @@ export function checkUnserved(
   cache: CachedChecks = new CachedChecks(),
 ): void {
   const context: ListenerContext = withoutConsequences(
-    { ...lookup, backends: new Map(), sections: new SectionUse() },
+    { ...lookup, backends: new Map(), sections: new SectionUse(), sharedStore: "unknown" },
     { isPartial: true },
   );
   for (const backend of backends)

@@ -118,9 +118,11 @@ function result(found: readonly RouteExplanation[], format: string | undefined):
 }
 
 function explanationText(explanation: RouteExplanation): string {
-  const { route, rule, listener, backend, guards, fields } = explanation;
+  const { route, rule, listener, backend, guards, limits = [], fields } = explanation;
   const guarded = guards.map((line) => `\nguards on ${line}`).join("");
-  const head = `${route}, rule ${rule}, on listener ${listener}\nbackend: ${backend}${guarded}`;
+  const counted = limits.map((line) => `\nlimit ${line}`).join("");
+  const target = `backend: ${backend}${guarded}${counted}`;
+  const head = `${route}, rule ${rule}, on listener ${listener}\n${target}`;
   const policies = fields.length === 0 ? ["no policies"] : fields.map(fieldText);
   return [head, ...policies].join("\n\n");
 }

@@ -201,7 +201,11 @@ export const parametersSchema = resource(
             { required: ["secretRef"], description: "A server with the protocol of Redis." },
           ),
         },
-        { required: ["redis"], description: "State that pods share: API keys made at run time." },
+        {
+          required: ["redis"],
+          description:
+            "State that pods share: limits (`rateLimit.local`), and API keys made at run time.",
+        },
       ),
       spiffe,
       mesh,

@@ -50,7 +50,7 @@ import {
   requestsTotal,
   streamDuration,
 } from "../../runtime/metrics/table/requests.ts";
-import { storeErrors, storeUp } from "../../runtime/metrics/table/store.ts";
+import { storeErrors, storeFallbacks, storeUp } from "../../runtime/metrics/table/store.ts";
 import {
   upstreamConnectDuration,
   upstreamConnections,
@@ -278,6 +278,10 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
   store: (query) => [
     panel("Whether the store responds", "short", [query.min(storeUp), "up"]),
     panel("Commands that failed", "ops", [query.rate(storeErrors), "failed"]),
+    panel("Decisions without the store", "ops", [
+      query.rate(storeFallbacks, { by: ["decision"] }),
+      "{{decision}}",
+    ]),
   ],
   exports: (query) => [
     panel(

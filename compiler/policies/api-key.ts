@@ -146,7 +146,7 @@ export const apiKey: Policy<
   scope: ["listener", "route"],
   traits: {
     actsOn: ["requests"],
-    usesStore: ({ isStored }) => isStored,
+    usesStore: ({ isStored }) => (isStored ? "records" : undefined),
   },
   schema,
   aliases: [["apiKeyAuthentication"]],

@@ -1,7 +1,8 @@
+import type { StoreFailure } from "../../runtime/policies/local-rate-limit/lease.ts";
 import type { ExpressionConfig } from "../backends/parts/expressions.ts";
 import { resolveOfRequest } from "../backends/parts/known-identities.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import { listChanges, type SettingsChange } from "../model/access.ts";
+import { type AccessCheck, listChanges, type SettingsChange } from "../model/access.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { LimitWindow } from "../model/limit-window.ts";
 import type { Infer } from "../schema/schema.ts";
@@ -36,7 +37,19 @@ export interface LimitNode {
   readonly cost: CompiledExpression | undefined;
   /** Whether its state is persisted, so that a restart does not reset it. */
   readonly isPersisted: boolean;
+  /** How replicas count together; `undefined` if each counts for itself. */
+  readonly shared: SharedLimitNode | undefined;
+  /** Whether the configuration says that each replica counts for itself. */
+  readonly isMeantLocal: boolean;
   readonly origin: Origin;
+}
+
+/** How replicas count a limit together. */
+export interface SharedLimitNode {
+  readonly isStrict: boolean;
+  readonly onStoreFailure: StoreFailure;
+  /** Whether a gateway may start without the store, and then counts for itself. */
+  readonly isOptional: boolean;
 }
 
 /** `localRateLimit` as configured. */
@@ -52,7 +65,7 @@ interface LocalRateLimitNode {
   readonly cases: readonly CaseNode<readonly LimitNode[]>[];
 }
 
-/** Limits how many requests pass per unit of time; each gateway process counts for itself. */
+/** Limits how many requests pass per unit of time, for each gateway process or for all replicas together. */
 export const localRateLimit: Policy<
   "localRateLimit",
   LocalRateLimitConfig,
@@ -67,6 +80,12 @@ export const localRateLimit: Policy<
   traits: {
     actsOn: ["requests"],
     countsCosts: (config) => limitsOf(config).some(({ cost }) => cost?.text === CATALOG_COST),
+    usesStore: (settings) =>
+      limitsOf(settings).some(({ shared }) => shared !== undefined) ? "sharing" : undefined,
+    limits: (settings) => limitsOf(settings).map((limit) => `${limit.name}: ${countedText(limit)}`),
+    countsAlone: (settings) =>
+      limitsOf(settings).find(({ shared, isMeantLocal }) => shared === undefined && !isMeantLocal)
+        ?.origin,
     limitsTokens: (config) => limitsOf(config).some(({ counts }) => counts === "tokens"),
   },
   schema: localRateLimitSchema,
@@ -79,7 +98,7 @@ export const localRateLimit: Policy<
   ],
   access: {
     direction: "closes",
-    checks: () => [{ kind: "outside", what: "refuses requests over a limit", decidesWho: false }],
+    checks: (settings) => limitsOf(settings).map(limitCheck).filter(isFirst),
     compare: { changes: limitChanges, rest: restOfLimits },
     callerKeys: (settings) =>
       limitsOf(settings).flatMap(({ key, origin }) =>
@@ -167,10 +186,57 @@ function resolveLimits(
     names.set(name, count);
     const unique = count === 1 ? name : `${name}${count}`;
     const isPersisted = typeof interval !== "number" || interval >= UNITS.Hours;
-    const settings = { counts, capacity, refill, interval, key, cost, isPersisted, origin };
-    return [{ name: unique, ...settings }];
+    const amounts = { counts, capacity, refill, interval, key, cost, isPersisted };
+    const isMeantLocal = limit.consistency === "local";
+    return [{ name: unique, ...amounts, shared: sharedBy(limit, context), isMeantLocal, origin }];
   });
   return resolved.length < acting.length ? undefined : resolved.toSorted(compareLimits);
+}
+
+/** Returns how replicas count a limit together; reports what requires a store that they share. */
+function sharedBy(
+  { consistency, onStoreFailure = "local", ...limit }: LimitConfig,
+  { sharedStore, diagnostics }: ResolveContext,
+): SharedLimitNode | undefined {
+  const field = consistency === undefined ? "onStoreFailure" : "consistency";
+  if (sharedStore === "none" && consistency !== "local" && limit.isMeantShared)
+    diagnostics.report("limit-without-store", childOf(limit.origin, field), { field });
+  if (sharedStore !== "required" && sharedStore !== "optional") return undefined;
+  if (consistency === "local") return undefined;
+  const isOptional = sharedStore === "optional";
+  return { isStrict: consistency === "strict", onStoreFailure, isOptional };
+}
+
+/** Describes a limit for explanations and audits. */
+function limitCheck(limit: LimitNode): AccessCheck {
+  return {
+    kind: "outside",
+    what: `refuses requests over a limit, ${countedText(limit)}`,
+    decidesWho: false,
+    passesOnFailure: limit.shared?.onStoreFailure === "open",
+  };
+}
+
+/** Describes where a limit is counted, how exactly, and what happens without the store. */
+function countedText({ shared }: LimitNode): string {
+  if (shared === undefined) return "counted by each replica for itself";
+  const { isStrict, onStoreFailure, isOptional } = shared;
+  const how = isStrict
+    ? "strict: each request asks the store"
+    : "leased: never exceeded, and at most a sixth of what is left is lent to replicas";
+  const without = {
+    local: "each replica counts for itself",
+    closed: "requests get 503",
+    open: "requests are not counted",
+  }[onStoreFailure];
+  const start = isOptional ? "; by each replica for itself if the store is not named" : "";
+  return `counted in the store by all replicas together (${how}; while it does not respond, ${without}${start})`;
+}
+
+/** Whether a check is not the repetition of an earlier one. */
+function isFirst(check: AccessCheck, index: number, checks: readonly AccessCheck[]): boolean {
+  const text = JSON.stringify(check);
+  return checks.findIndex((each) => JSON.stringify(each) === text) === index;
 }
 
 /** Resolves the cost expression. It is evaluated when the call is over, so it cannot read the response. */
@@ -212,11 +278,14 @@ function lengthOf({ interval }: LimitNode): number {
 function restOfLimits(settings: LocalRateLimitNode, others: LocalRateLimitNode) {
   const known = new Set(limitsOf(others).map(({ name }) => name));
   const both = limitsOf(settings).filter(({ name }) => known.has(name));
-  const counted = both.map(({ name, capacity: _, refill: __, ...rest }) => [name, rest] as const);
+  const counted = both.map(
+    ({ name, capacity: _, refill: __, shared: ___, isMeantLocal: ____, ...rest }) =>
+      [name, rest] as const,
+  );
   return { ...Object.fromEntries(counted), conditions: conditionsOf(settings) };
 }
 
-/** Compares the amounts of limits. */
+/** Compares the amounts of limits, and how replicas count them. */
 function limitChanges(
   before: LocalRateLimitNode,
   after: LocalRateLimitNode,
@@ -225,7 +294,7 @@ function limitChanges(
   const ofBoth = limitsOf(after).flatMap((limit): readonly SettingsChange[] => {
     const old = limitsOf(before).find(({ name }) => name === limit.name);
     if (old === undefined) return [];
-    return (["capacity", "refill"] as const).flatMap((field) =>
+    const amounts = (["capacity", "refill"] as const).flatMap((field): readonly SettingsChange[] =>
       old[field] === limit[field]
         ? []
         : [
@@ -235,6 +304,53 @@ function limitChanges(
             },
           ],
     );
+    return [...amounts, ...sharingChanges(limit.name, old.shared, limit.shared)];
   });
   return [...ofBoth, ...listChanges("limit", names(before), names(after), "closes")];
 }
+
+/** Compares how replicas count a limit: what lets more requests pass, at any time or without the store, opens. */
+function sharingChanges(
+  name: string,
+  before: SharedLimitNode | undefined,
+  after: SharedLimitNode | undefined,
+): readonly SettingsChange[] {
+  if (before === undefined || after === undefined) {
+    if (before === after) return [];
+    return after === undefined
+      ? [
+          {
+            direction: "opens",
+            text: `limit ${name}: counted by each replica instead of all together, so that n replicas admit n times as much`,
+          },
+        ]
+      : [
+          {
+            direction: "closes",
+            text: `limit ${name}: counted by all replicas together instead of each`,
+          },
+        ];
+  }
+  const consistency = (shared: SharedLimitNode) => (shared.isStrict ? "strict" : "leased");
+  const [was, is] = [before.onStoreFailure, after.onStoreFailure];
+  return [
+    ...(before.isStrict === after.isStrict
+      ? []
+      : [
+          {
+            direction: before.isStrict ? ("opens" as const) : ("closes" as const),
+            text: `limit ${name}: ${consistency(before)} -> ${consistency(after)}`,
+          },
+        ]),
+    ...(was === is
+      ? []
+      : [
+          {
+            direction: LENIENCE[is] > LENIENCE[was] ? ("opens" as const) : ("closes" as const),
+            text: `limit ${name}: onStoreFailure ${was} -> ${is}`,
+          },
+        ]),
+  ];
+}
+
+const LENIENCE: Readonly<Record<StoreFailure, number>> = { closed: 0, local: 1, open: 2 };

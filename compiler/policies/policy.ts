@@ -16,6 +16,7 @@ import type { LiteralSecrets } from "../model/literal-secrets.ts";
 import type { PathMatch } from "../model/matches.ts";
 import type { SecretContent } from "../model/secret-contents.ts";
 import type { ServerConfig } from "../model/server-policies.ts";
+import type { SharedStore } from "../model/shared-store.ts";
 import type { Text } from "../model/texts.ts";
 import type { Section, Traffic } from "../model/traffic.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -112,8 +113,15 @@ export interface PolicyTraits<Config, Settings> {
   sources?(settings: Settings): readonly PolicySource[];
   /** Guards of texts that it has; absent if it has none. */
   promptGuard?(settings: Settings): PromptGuardNode;
-  /** Whether it uses the store of the gateway (`config.store`); absent if it never does. */
-  usesStore?(settings: Settings): boolean;
+  /**
+   * Use of the gateway's store: records that it requires, in a file without `config.store`; or state that replicas
+   * share, if `config.store` is configured. Absent if it never uses one.
+   */
+  usesStore?(settings: Settings): "records" | "sharing" | undefined;
+  /** Its limits, and for each where it is counted and how exactly; absent if it has none. */
+  limits?(settings: Settings): readonly string[];
+  /** Place of a part of it that each replica counts for itself; absent if it has none, or if that is configured. */
+  countsAlone?(settings: Settings): Origin | undefined;
   /** Connections that users can make on its page; absent if it has none. */
   connections?(settings: Settings): readonly UserConnectionUse[];
   /** CEL variable of other facts that it finds out about a request, such as `extauthz`. */
@@ -288,6 +296,8 @@ export interface NamedServer {
 /** Services that a policy can use while it is resolved. */
 export interface ResolveContext extends IdentityContext {
   readonly origin: Origin;
+  /** Whether the gateway has a store that replicas share; `optional` if it may start without; `unknown` without a gateway. */
+  readonly sharedStore: SharedStore;
   readonly host: Host;
   /** Records credentials that are written literally in the configuration. */
   readonly literals: LiteralSecrets;

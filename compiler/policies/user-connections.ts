@@ -149,7 +149,7 @@ export const userConnections: Policy<
   traits: {
     actsOn: ["requests"],
     isTerminal: () => true,
-    usesStore: () => true,
+    usesStore: () => "records",
     addPrefixes: (_, { url }) => [new URL(url).pathname],
     connections: ({ url, userClaim, owner, servers }) =>
       servers.map(({ name }) => ({

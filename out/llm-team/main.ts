@@ -9,8 +9,10 @@ import { startGateway } from "gwc/runtime/gateway/start";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { dispatch } from "gwc/runtime/http/routing/dispatch";
 import { defaultConnections } from "gwc/runtime/net/default-connections";
+import { env } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 import { embeddedStore } from "gwc/runtime/store/embedded-store";
+import { redisStoreIfNamed } from "gwc/runtime/store/optional-store";
 import { llm } from "./routes/llm.ts";
 
 // gateway.yaml gateways.default
@@ -27,7 +29,9 @@ export const gateway: Gateway = {
   accessLog: { format: "text" },
   addresses: { stats: ":15020", readiness: ":15021" },
   drain: { min: 0, max: 5 * SECOND },
-  store: processStore(embeddedStore),
+  store: processStore(
+    redisStoreIfNamed({ url: env("REDIS_URL", ""), prefix: "gwc:llm-team:" }, embeddedStore),
+  ),
 };
 
 if (import.meta.main) await startGateway(gateway);

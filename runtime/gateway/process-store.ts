@@ -39,7 +39,7 @@ async function prepare(source: StoreSource, context: StoreContext): Promise<Prep
       context.storeIdentity = identity;
       if (old !== undefined) setTimeout(() => void old.close(), LINGER).unref();
     },
-    abort: () => void next.close(),
+    abort: () => void next?.close(),
   };
 }
 

@@ -304,7 +304,7 @@ export type CallAdmission = () => boolean | Promise<boolean>;
 /** Counts the tokens that a request uses. */
 export interface TokenCounter {
   /** Reserves the expected usage of a call. Returns false if too little is left; the request was then answered. */
-  expect(call: LlmCall): boolean;
+  expect(call: LlmCall): MaybePromise<boolean>;
   /** Records the usage of a call once it is known, instead of the expected one. */
   count(call: LlmCall): void;
   /** Releases reservations that were not used. */

@@ -52,9 +52,11 @@ function serveCall(
   const targets = service.targets(call.model, conditions);
   if (targets === undefined) throw unserved(call.model, service);
   if (targets === unasked) return service.estimate?.(exchange, call);
-  if (service.expectsTokens === true && !expectTokens(exchange, call)) return;
   const context = { exchange, service, call, conditions, attributes, retry: tried };
-  return new CallAttempts(context, targets).tryNext();
+  const isExpected = service.expectsTokens !== true || expectTokens(exchange, call);
+  return thenMaybe(isExpected, (isWithin) =>
+    isWithin ? new CallAttempts(context, targets).tryNext() : undefined,
+  );
 }
 
 /** The call for conditions. Parses its body on access. */

@@ -1,13 +1,10 @@
 import { hash } from "node:crypto";
 import { fieldText } from "../cel/values/field-text.ts";
-import { numberOf } from "../cel/values/values.ts";
-import type { LlmCall } from "../cel/variables.ts";
-import { askBeforeCall, type Exchange, type TokenCounter } from "../http/exchange.ts";
-import { refuse } from "../http/refuse.ts";
+import { askBeforeCall, type Exchange } from "../http/exchange.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
-import { SECOND } from "../process/units.ts";
-import { noteRateLimited } from "../telemetry/rate-limited.ts";
 import { Bucket, type BucketLimit, type LimitBucket } from "./local-rate-limit/bucket.ts";
+import { bucketAccount, type CallCost, CallCounter } from "./local-rate-limit/call-counter.ts";
+import { type LimitFacts, limitFacts, refuseFor } from "./local-rate-limit/limit-facts.ts";
 import { persistedKey } from "./local-rate-limit/limits-file.ts";
 import { PersistedUses } from "./local-rate-limit/persisted-uses.ts";
 import { interval } from "./local-rate-limit/windows.ts";
@@ -42,15 +39,6 @@ export interface PersistedRateLimitSettings extends BucketLimit {
 export interface PersistedKeyedRateLimitSettings extends PersistedRateLimitSettings {
   /** Maximum number of remembered callers; the least recently seen one is dropped. */
   readonly maxKeys: number;
-}
-
-/** The parts of a limit that are independent of the caller. */
-interface LimitFacts {
-  readonly capacity: number;
-  readonly origin: string;
-  readonly spent?: string | undefined;
-  /** Models, as clients name them, whose calls had no cost; each is logged once. */
-  readonly unpriced: Set<string>;
 }
 
 /** A limit that all requests share. */
@@ -125,9 +113,6 @@ export function refuseOverKeyedLimit(
 ): boolean {
   return refuseEmpty(exchange, limit.bucket(exchange.gateway, key), limit);
 }
-
-/** Returns the cost of a model call: its tokens, or the value of an expression. */
-export type CallCost = (call: LlmCall) => unknown;
 
 /**
  * Refuses the request with 429 and returns true if no model token is left. The usage of the request is counted when it
@@ -225,104 +210,8 @@ function refuseSpent(
 ): boolean {
   const wait = bucket.wait();
   if (wait > 0) return refuseFor(exchange, wait, limit);
-  const counter = new BucketCounter(exchange, bucket, limit, cost);
+  const account = bucketAccount(bucket, (until) => refuseFor(exchange, until, limit));
   exchange.record.tokenCounters ??= [];
-  exchange.record.tokenCounters.push(counter);
+  exchange.record.tokenCounters.push(new CallCounter(exchange, account, limit, cost));
   return false;
-}
-
-/** Charges the usage of one request to a bucket. */
-class BucketCounter implements TokenCounter {
-  readonly #exchange: Exchange;
-  readonly #bucket: LimitBucket;
-  readonly #limit: LimitFacts;
-  readonly #cost: CallCost;
-  /** The amount that was charged in advance. */
-  #expected = 0;
-
-  constructor(
-    exchange: Exchange,
-    bucket: LimitBucket,
-    limit: LimitFacts,
-    cost: CallCost = ({ totalTokens }) => totalTokens,
-  ) {
-    this.#exchange = exchange;
-    this.#bucket = bucket;
-    this.#limit = limit;
-    this.#cost = cost;
-  }
-
-  expect(call: LlmCall): boolean {
-    // The expression may depend on values that are not known yet; nothing is charged in advance then.
-    const amount = this.#amount(call) ?? 0;
-    const wait = this.#bucket.waitFor(amount);
-    if (wait > 0) return !refuseFor(this.#exchange, wait, this.#limit);
-    this.#bucket.charge(amount);
-    this.#expected += amount;
-    return true;
-  }
-
-  count(call: LlmCall): void {
-    const amount = this.#amount(call);
-    if (amount === undefined) this.#warn(call.requestModel ?? call.responseModel ?? "");
-    this.#bucket.charge((amount ?? 0) - this.#expected);
-    this.#expected = 0;
-  }
-
-  release(): void {
-    this.#bucket.charge(-this.#expected);
-    this.#expected = 0;
-  }
-
-  /** Returns the cost; `undefined` if it failed or is not a non-negative number. */
-  #amount(call: LlmCall): number | undefined {
-    const amount = Number(numberOf(this.#cost(call)) ?? Number.NaN);
-    return Number.isFinite(amount) && amount >= 0 ? amount : undefined;
-  }
-
-  /** Warns once per model. Clients choose the names, so their number is limited. */
-  #warn(model: string): void {
-    const { unpriced } = this.#limit;
-    if (unpriced.has(model) || unpriced.size >= MAX_UNPRICED) return;
-    unpriced.add(model);
-    const { gateway, record } = this.#exchange;
-    const name = JSON.stringify(model.slice(0, MAX_KEY));
-    gateway.warn(`did not count a call of ${name} on route ${record.route}: it has no cost`);
-  }
-}
-
-/** Maximum number of models without a price that are logged. */
-const MAX_UNPRICED = 100;
-
-/** Returns the parts of a limit that are independent of the caller. */
-export function limitFacts({ capacity, origin, spent }: Omit<LimitFacts, "unpriced">): LimitFacts {
-  return { capacity, origin, spent, unpriced: new Set() };
-}
-
-function refuseFor(
-  exchange: Exchange,
-  wait: number,
-  { capacity, origin, spent }: LimitFacts,
-): true {
-  noteRateLimited(exchange, "localRateLimit", origin);
-  const seconds = String(Math.max(1, Math.ceil(wait / 1000)));
-  const message =
-    spent === undefined ? "rate limit exceeded" : `${spent}; it resets at ${resetTime(wait)}`;
-  refuse(exchange, 429, "RateLimit", message, [
-    "x-ratelimit-limit",
-    String(capacity),
-    "x-ratelimit-remaining",
-    "0",
-    "x-ratelimit-reset",
-    seconds,
-    "retry-after",
-    seconds,
-  ]);
-  return true;
-}
-
-/** Returns the time after a wait as ISO 8601, in whole seconds. */
-function resetTime(wait: number): string {
-  const time = Math.ceil((Date.now() + wait) / SECOND) * SECOND;
-  return new Date(time).toISOString().replace(".000Z", "Z");
 }

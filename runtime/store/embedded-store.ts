@@ -49,6 +49,7 @@ export function openEmbeddedStore(file: string): Store {
 class EmbeddedStore implements Store {
   readonly isLocal = true;
   readonly isWatching = false;
+  readonly buckets = undefined;
   readonly #database: DatabaseSync;
   readonly #read: StatementSync;
   readonly #list: StatementSync;

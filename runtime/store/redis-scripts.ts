@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { SHARE_DIVISOR } from "./buckets.ts";
 
 /** A script that Redis runs in one step. */
 export interface RedisScript {
@@ -10,6 +11,32 @@ export interface RedisScript {
 function script(text: string): RedisScript {
   return { text, sha: hash("sha1", text) };
 }
+
+/** Sets `now` to milliseconds since 1970 by the clock of the server. */
+const CLOCK = `
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+`;
+
+/** Functions about months, which are counted from the year 0. */
+const CALENDAR = `
+-- Days since 1970-01-01 of the first day of a month.
+local function firstDay(month)
+  local shifted = month - 2
+  local year = math.floor(shifted / 12)
+  local era = math.floor(year / 400)
+  local ofEra = year - era * 400
+  local ofYear = math.floor((153 * (shifted - year * 12) + 2) / 5)
+  return era * 146097 + ofEra * 365 + math.floor(ofEra / 4) - math.floor(ofEra / 100) + ofYear - 719468
+end
+
+local function monthAt(time)
+  local days = math.floor(time / 86400000)
+  local month = 1970 * 12 + math.floor(days / 30.436875) - 1
+  while firstDay(month + 1) <= days do month = month + 1 end
+  return month
+end
+`;
 
 /**
  * Replaces a record if its value is `was`. Keys: the record, the ids of its space. Arguments: the id, `1` or `0` and `was`, `1` or
@@ -48,29 +75,17 @@ return 1
  * A counter whose period lies ahead, because the clock was set back, continues.
  */
 export const addScript = script(`
-local time = redis.call('TIME')
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+${CLOCK}
 local lengths = { second = 1000, minute = 60000, hour = 3600000, day = 86400000 }
 
--- Days since 1970-01-01 of the first day of a month; months are counted from the year 0.
-local function firstDay(month)
-  local shifted = month - 2
-  local year = math.floor(shifted / 12)
-  local era = math.floor(year / 400)
-  local ofEra = year - era * 400
-  local ofYear = math.floor((153 * (shifted - year * 12) + 2) / 5)
-  return era * 146097 + ofEra * 365 + math.floor(ofEra / 4) - math.floor(ofEra / 100) + ofYear - 719468
-end
-
+${CALENDAR}
 local function bounds(period)
   local length = lengths[period]
   if length then
     local start = now - now % length
     return start, start + length
   end
-  local days = math.floor(now / 86400000)
-  local month = 1970 * 12 + math.floor(days / 30.436875) - 1
-  while firstDay(month + 1) <= days do month = month + 1 end
+  local month = monthAt(now)
   return firstDay(month) * 86400000, firstDay(month + 1) * 86400000
 end
 
@@ -96,3 +111,90 @@ for index, key in ipairs(KEYS) do
 end
 return result
 `);
+
+/**
+ * Reports what an account took from a bucket, and takes more. Key: the bucket. Arguments: those of AccountReport in the order
+ * below. Returns the members of BucketState.
+ *
+ * The bucket is a hash: `start` of its window; what each account took in it; `gone`, which closed accounts took or earlier windows
+ * left; and `used`, the sum. A report is counted as the difference to the last one, so that the sum is exact whatever is lost on the
+ * way. If the server lost its last writes, accounts tell it again. Until all have, `floor` is the most that one of them knew of.
+ */
+export const takeScript = script(
+  `
+${CLOCK}
+${CALENDAR}
+local key = KEYS[1]
+local capacity, refill, window, isWhole = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4] == '1'
+local account, from, taken, known = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local usedThen, goneThen = tonumber(ARGV[9]), tonumber(ARGV[10])
+local amount, share, isClosing = tonumber(ARGV[11]), tonumber(ARGV[12]), ARGV[13] == '1'
+local length = window == 'day' and 86400000 or tonumber(window)
+
+local function after(start, count)
+  if length then return start + count * length end
+  return firstDay(monthAt(start) + count) * 86400000
+end
+local function first()
+  if window == 'day' then return now - now % length end
+  if window == 'month' then return firstDay(monthAt(now)) * 86400000 end
+  -- A bucket that was lost continues the window that replicas know.
+  if from > 0 and from <= now and after(from, 1) > now then return from end
+  return now
+end
+local function passed(start)
+  if now < start then return 0 end
+  if length then return math.floor((now - start) / length) end
+  return monthAt(now) - monthAt(start)
+end
+
+local stored = redis.call('HMGET', key, 'start', 'used', 'gone', 'floor', account)
+local start, used, gone, floor = tonumber(stored[1]), tonumber(stored[2]), tonumber(stored[3]), tonumber(stored[4])
+local before = tonumber(stored[5])
+if start then
+  local count = passed(start)
+  if count > 0 then
+    start = after(start, count)
+    used = math.max(0, used - count * refill)
+    gone, floor, before = used, 0, nil
+    redis.call('DEL', key)
+  end
+else
+  start, used, gone, floor = first(), 0, 0, 0
+end
+if from ~= start then
+  taken = math.max(0, taken - known)
+else
+  if (before or 0) < known then floor = math.max(floor, usedThen) end
+  if goneThen > gone then
+    used = used + goneThen - gone
+    gone = goneThen
+  end
+end
+used = math.max(0, used + taken - (before or 0))
+local left = capacity - math.max(used, floor)
+local granted = 0
+if left > 0 and (amount > 0 or share > 0) then
+  local accounts = math.max(0, redis.call('HLEN', key) - 4)
+  if not before then accounts = accounts + 1 end
+  local fair = left * share / (SHARE_DIVISOR * accounts)
+  if isWhole then fair = math.floor(fair) end
+  granted = math.min(left, math.max(amount, fair))
+  used = used + granted
+  if floor > 0 then floor = floor + granted end
+end
+local function text(value) return string.format('%.17g', value) end
+if isClosing then
+  gone = gone + taken + granted
+  redis.call('HDEL', key, account)
+else
+  redis.call('HSET', key, account, text(taken + granted))
+end
+redis.call('HSET', key, 'start', text(start), 'used', text(used), 'gone', text(gone), 'floor', text(floor))
+-- A debt of more than ten years is forgiven.
+local ends = math.min(after(start, math.max(1, math.ceil(used / refill))), now + 315360000000)
+redis.call('PEXPIREAT', key, string.format('%d', ends))
+local remaining = capacity - math.max(used, floor)
+return { text(granted), text(remaining), text(start), text(after(start, 1) - now), text(taken + granted), text(gone) }
+`.replace("SHARE_DIVISOR", String(SHARE_DIVISOR)),
+);

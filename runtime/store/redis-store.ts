@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { Cluster, Redis, type RedisOptions } from "iovalkey";
 import { storeErrors, storeUp } from "../metrics/table/store.ts";
-import { addScript, type RedisScript, replaceScript } from "./redis-scripts.ts";
+import type { AccountReport, BucketState, Buckets } from "./buckets.ts";
+import { addScript, type RedisScript, replaceScript, takeScript } from "./redis-scripts.ts";
 import {
   type CounterUse,
   type CountResult,
@@ -34,12 +35,18 @@ export function redisStore(settings: RedisConfig): StoreSource {
   return {
     identity: JSON.stringify(settings),
     check: () => void urlOf(settings),
-    open: async ({ warn, metrics }) => {
-      const store = new RedisStore({ ...settings, url: urlOf(settings) }, { warn, metrics });
-      await store.connect(START_PATIENCE);
-      return store;
-    },
+    open: (place) => openRedis(settings, place),
   };
+}
+
+/** Opens a store in Redis or Valkey. Rejects with a StoreError if it is not a URL of Redis. */
+export async function openRedis(
+  settings: RedisConfig,
+  { warn, metrics }: Pick<StorePlace, "warn" | "metrics">,
+): Promise<Store> {
+  const store = new RedisStore({ ...settings, url: urlOf(settings) }, { warn, metrics });
+  await store.connect(START_PATIENCE);
+  return store;
 }
 
 /** Returns the URL. Throws a StoreError, without it, if it is not a URL of Redis. */
@@ -84,6 +91,7 @@ type ReadConfig = RedisConfig & { readonly url: string };
  */
 export class RedisStore implements Store {
   readonly isLocal = false;
+  readonly buckets: Buckets = { take: (report) => this.#take(report) };
   readonly #prefix: string;
   readonly #client: Client;
   readonly #subscriber: Client;
@@ -209,6 +217,24 @@ export class RedisStore implements Store {
     this.#withdrawMetric();
     this.#client.disconnect();
     this.#subscriber.disconnect();
+  }
+
+  async #take({ bucket, shape, ...report }: AccountReport): Promise<BucketState> {
+    const { capacity, refill, window, isWhole } = shape;
+    const { account, start, taken, acknowledged, used, gone, amount, share } = report;
+    const result = await this.#run(
+      takeScript,
+      [`${this.#prefix}{limit:${bucket}}`],
+      [
+        ...[String(capacity), String(refill), String(window), isWhole ? "1" : "0"],
+        ...[account, ...[start, taken, acknowledged, used, gone, amount, share].map(String)],
+        report.isClosing ? "1" : "0",
+      ],
+    );
+    const [granted = 0, left = 0, from = 0, endsIn = 0, sum = 0, closed = 0] = Array.isArray(result)
+      ? result.map(Number)
+      : [];
+    return { granted, left, start: from, endsIn, taken: sum, gone: closed };
   }
 
   async #forget(space: Space, ids: readonly string[]): Promise<void> {

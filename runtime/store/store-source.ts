@@ -7,8 +7,11 @@ export interface StoreSource {
   readonly identity: string;
   /** Checks without opening. Throws a StoreError that says why the store cannot be used. */
   check(place: StorePlace): void;
-  /** Opens the store. Throws a StoreError if it can never be used; a store that only does not respond is opened. */
-  open(place: StorePlace): Promise<Store>;
+  /**
+   * Opens the store; resolves to `undefined` if the gateway was started without one. Throws a StoreError if it can never be used; a
+   * store that only does not respond is opened.
+   */
+  open(place: StorePlace): Promise<Store | undefined>;
 }
 
 /** The process that opens a store. */

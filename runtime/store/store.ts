@@ -1,3 +1,5 @@
+import type { Buckets } from "./buckets.ts";
+
 /**
  * State that outlives a process: in a file of GWC_STATE_DIR (`embedded-store.ts`), or in Redis or Valkey, where all replicas share
  * it (`redis-store.ts`). Methods reject with a StoreError if the store does not respond.
@@ -23,6 +25,8 @@ export interface Store {
    * function unsubscribes.
    */
   onChange(space: Space, listener: (id: string | undefined) => void): () => void;
+  /** Buckets that replicas share; `undefined` if the store belongs to one machine. */
+  readonly buckets: Buckets | undefined;
   /** Closes files and connections; later calls reject. */
   close(): Promise<void>;
 }

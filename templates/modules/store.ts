@@ -13,14 +13,26 @@ export function storeValue({ store }: Program): Code | undefined {
     case "embedded":
       return opened(imported("gwc/runtime/store/embedded-store", "embeddedStore"));
     case "redis":
-      return opened(
-        code`${imported("gwc/runtime/store/redis-store", "redisStore")}(${literal(redisSettings(store))})`,
-      );
+      return opened(redisSource(store));
   }
 }
 
+function redisSource(store: RedisNode): Code {
+  const settings = literal(redisSettings(store));
+  switch (store.otherwise) {
+    case undefined:
+      return code`${imported("gwc/runtime/store/redis-store", "redisStore")}(${settings})`;
+    case "nothing":
+      return code`${REDIS_IF_NAMED}(${settings})`;
+    case "embedded":
+      return code`${call(REDIS_IF_NAMED, [settings, imported("gwc/runtime/store/embedded-store", "embeddedStore")])}`;
+  }
+}
+
+const REDIS_IF_NAMED = imported("gwc/runtime/store/optional-store", "redisStoreIfNamed");
+
 function opened(source: Code | ImportSymbol): Code {
-  return code`${imported("gwc/runtime/gateway/process-store", "processStore")}(${source})`;
+  return code`${call(imported("gwc/runtime/gateway/process-store", "processStore"), [source])}`;
 }
 
 function redisSettings({ url, prefix, isCluster, sentinelName }: RedisNode): Printable {

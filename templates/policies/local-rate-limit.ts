@@ -5,7 +5,7 @@ import { returned } from "../code/layout.ts";
 import { capitalized, imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { ifStatement } from "../code/statements.ts";
-import { call } from "../code/syntax.ts";
+import { call, listExpression } from "../code/syntax.ts";
 import { milliseconds } from "../code/units.ts";
 import { type ValueFunction, valueFunction } from "../code/value-function.ts";
 import { parameter } from "../code/variables.ts";
@@ -22,37 +22,89 @@ type Limit = PolicySettings["localRateLimit"]["cases"][number]["value"][number];
 /** `localRateLimit`: one check for each limit, its key and its cost as functions. */
 export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = {
   persistedState: ({ cases }) =>
-    cases.some(({ value }) => value.some(({ isPersisted }) => isPersisted))
+    cases.some(({ value }) => value.some((limit) => limit.isPersisted && countsHere(limit)))
       ? imported(`${MODULE}/shared-persisted-limits`, "persistedTables")
       : undefined,
   asksBeforeCalls: ({ cases }) =>
     cases.some(({ value }) => value.some(({ counts }) => counts === "tokens")),
   code: ({ settings: { cases } }, scope) => {
     const made = casesCode(cases, "isLimited", scope, (limits) => {
-      const parts = limits.map((limit) => limitCode(limit, scope));
+      const own = limits.filter(({ shared }) => shared === undefined);
+      const parts = own.map((limit) => limitCode(limit, scope));
+      const stored = limits.flatMap((limit) => storedLimitCode(limit, scope) ?? []);
       return {
-        declarations: parts.flatMap(({ declarations }) => declarations),
-        steps: parts.map(({ step }) => step),
+        declarations: [...parts, ...stored].flatMap(({ declarations }) => declarations),
+        steps: [...parts.map(({ step }) => step), ...storedSteps(stored, scope)],
       };
     });
     const read = cases.flatMap(({ value }) =>
       value.flatMap(({ key, cost }) => [key ?? [], cost ?? []].flat()),
     );
-    return { ...made, readsRequestBody: made.readsRequestBody || readsBody(read, "request") };
+    const isAsync = cases.some(({ value }) =>
+      value.some((limit) => limit.shared !== undefined && !isLater(limit, scope)),
+    );
+    return {
+      ...made,
+      isAsync,
+      readsRequestBody: made.readsRequestBody || readsBody(read, "request"),
+    };
   },
 };
+
+/** Whether a limit applies only if the request turns out to be a model call. */
+function isLater({ counts }: Pick<Limit, "counts">, { phase }: RouteScope): boolean {
+  return counts === "tokens" && phase === "PreRouting";
+}
+
+/** Whether a process may count it for itself. */
+function countsHere({ shared }: Limit): boolean {
+  return shared === undefined || shared.isOptional;
+}
 
 /** Writes one limit: its constants and functions, and the statement that checks it. */
 function limitCode(
   limit: Limit,
   scope: RouteScope,
 ): { readonly declarations: readonly Hole[]; readonly step: Hole } {
-  const { name: label, counts, key, cost, origin } = limit;
+  const { name: label, counts, origin } = limit;
   const id = name(label);
+  const { caller, price } = functionsOf(limit, scope);
+  const keyed = keyedWord(limit);
+  const what = counts === "tokens" ? "TokenLimit" : "Limit";
+  const isOfCalls = isLater(limit, scope);
+  const ask = imported(
+    MODULE,
+    isOfCalls ? `limit${keyed}TokensOfCalls` : `refuseOver${keyed}${what}`,
+  );
+  const passed = [code`exchange`, id, ...[caller, price].flatMap((each) => each?.call ?? [])];
+  return {
+    declarations: [
+      code`
+        ${scope.trace(origin)}
+        const ${id} = ${openLocal(limit, scope)};
+      `,
+      ...[caller, price].flatMap((each) => each?.declaration ?? []),
+    ],
+    step: isOfCalls ? code`${call(ask, passed)};` : ifStatement([call(ask, passed)], code`return;`),
+  };
+}
+
+function keyedWord({ key }: Limit): "" | "Keyed" {
+  return key === undefined ? "" : "Keyed";
+}
+
+/** Writes the functions of the key and the cost of a limit. */
+function functionsOf({ name: label, key, cost }: Limit, scope: RouteScope) {
   const Label = capitalized(label);
-  const caller = key && valueFunction(`key${Label}`, key, scope.expressions, scope.variables);
-  const price = cost && costFunction(`cost${Label}`, cost, scope);
-  const keyed = key === undefined ? "" : "Keyed";
+  return {
+    caller: key && valueFunction(`key${Label}`, key, scope.expressions, scope.variables),
+    price: cost && costFunction(`cost${Label}`, cost, scope),
+  };
+}
+
+/** Writes the call that opens a limit of this process. */
+function openLocal(limit: Limit, scope: RouteScope): Code {
+  const keyed = keyedWord(limit);
   const persisted = limit.isPersisted ? "Persisted" : "";
   const open = scope.hasThreads
     ? imported(
@@ -60,22 +112,82 @@ function limitCode(
         `openShared${persisted}${keyed}RateLimit`,
       )
     : imported(MODULE, `open${persisted}${keyed}RateLimit`);
-  const what = counts === "tokens" ? "TokenLimit" : "Limit";
-  const isLater = counts === "tokens" && scope.phase === "PreRouting";
-  const ask = imported(
-    MODULE,
-    isLater ? `limit${keyed}TokensOfCalls` : `refuseOver${keyed}${what}`,
-  );
-  const passed = [code`exchange`, id, ...[caller, price].flatMap((each) => each?.call ?? [])];
+  return code`${open}(${literal(settingsOf(limit, scope))})`;
+}
+
+/** A limit that replicas share, and its use by a request. */
+interface StoredLimitCode {
+  readonly declarations: readonly Hole[];
+  readonly counts: Limit["counts"];
+  readonly use: Code;
+}
+
+/** Writes a limit that replicas share; `undefined` if each counts for itself. */
+function storedLimitCode(limit: Limit, scope: RouteScope): StoredLimitCode | undefined {
+  const { name: label, counts, shared, origin } = limit;
+  if (shared === undefined) return undefined;
+  const id = name(label);
+  const { caller, price } = functionsOf(limit, scope);
+  const settings = literal(storedSettings(limit, shared, scope));
+  const open = imported(STORED, "openStoredRateLimit");
+  const opened = shared.isOptional
+    ? call(open, [settings, openLocal(limit, scope)])
+    : code`${open}(${settings})`;
+  const used = [
+    id,
+    ...(caller === undefined ? (price === undefined ? [] : [code`undefined`]) : [caller.call]),
+    ...(price === undefined ? [] : [price.call]),
+  ];
   return {
     declarations: [
       code`
         ${scope.trace(origin)}
-        const ${id} = ${open}(${literal(settingsOf(limit, scope))});
+        const ${id} = ${opened};
       `,
       ...[caller, price].flatMap((each) => each?.declaration ?? []),
     ],
-    step: isLater ? code`${call(ask, passed)};` : ifStatement([call(ask, passed)], code`return;`),
+    counts,
+    use: code`${call(imported(STORED, counts === "requests" ? "useOfRequests" : "useOfTokens"), used)}`,
+  };
+}
+
+const STORED = `${MODULE}/stored-limits`;
+
+/** Writes the statements that check limits that replicas share, with one question to the store. */
+function storedSteps(limits: readonly StoredLimitCode[], scope: RouteScope): readonly Hole[] {
+  const listOf = (some: readonly StoredLimitCode[]) => listExpression(some.map(({ use }) => use));
+  const now = limits.filter((each) => !isLater(each, scope));
+  const later = limits.filter((each) => isLater(each, scope));
+  const refuse = imported(STORED, "refuseOverStoredLimits");
+  return [
+    ...(now.length === 0
+      ? []
+      : [ifStatement([code`await ${call(refuse, [code`exchange`, listOf(now)])}`], code`return;`)]),
+    ...(later.length === 0
+      ? []
+      : [
+          code`${call(imported(STORED, "limitStoredTokensOfCalls"), [code`exchange`, listOf(later)])};`,
+        ]),
+  ];
+}
+
+function storedSettings(
+  limit: Limit,
+  { isStrict, onStoreFailure }: NonNullable<Limit["shared"]>,
+  { id, trace }: RouteScope,
+): Readonly<Record<string, Printable | undefined>> {
+  const { name: label, capacity, refill, interval, key, cost, origin } = limit;
+  return {
+    name: `${id}/${label}`,
+    capacity,
+    refill,
+    window: typeof interval === "number" ? milliseconds(interval) : interval,
+    isWhole: cost === undefined,
+    isStrict,
+    onStoreFailure,
+    maxKeys: key === undefined ? 1 : MAX_KEYS,
+    origin: trace.text(origin),
+    spent: spentText(limit),
   };
 }
 

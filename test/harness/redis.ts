@@ -6,6 +6,8 @@ import { program } from "./tool.ts";
 /** Settings of a Redis server. */
 export interface RedisOptions {
   readonly password?: string;
+  /** Program to run; Redis unless given. */
+  readonly server?: "redis-server" | "valkey-server";
   /** Further options of its command line. */
   readonly options?: readonly string[];
 }
@@ -35,8 +37,8 @@ export class RedisServer {
   }
 
   async start(): Promise<void> {
-    const { password, options = [] } = this.#options;
-    this.#process = new TestProcess(program("redis-server"), [
+    const { password, options = [], server = "redis-server" } = this.#options;
+    this.#process = new TestProcess(program(server), [
       ...["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder],
       ...["--save", "", "--appendonly", "yes", "--appendfsync", "always"],
       ...(password === undefined ? [] : ["--requirepass", password]),

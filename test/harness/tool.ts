@@ -28,6 +28,7 @@ const packages = {
   "systemd-analyze": "systemd",
   testssl: "testssl.sh",
   unshare: "util-linux",
+  "valkey-server": "valkey-server",
   wrk: "wrk",
   zsh: "zsh",
 } as const;

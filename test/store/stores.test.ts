@@ -7,12 +7,10 @@ import { openEmbeddedStore } from "../../runtime/store/embedded-store.ts";
 import { type RedisConfig, RedisStore } from "../../runtime/store/redis-store.ts";
 import type { Store } from "../../runtime/store/store.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freePort } from "../harness/free-port.ts";
 import { RedisServer } from "../harness/redis.ts";
 import { startRedisCluster } from "../harness/redis-cluster.ts";
+import { startSentinel } from "../harness/redis-sentinel.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
-import { TestProcess } from "../harness/test-process.ts";
-import { program } from "../harness/tool.ts";
 
 const opened: Store[] = [];
 
@@ -31,6 +29,14 @@ afterEach(async () => {
 const kinds: Readonly<Record<string, () => Promise<() => Store | Promise<Store>>>> = {
   Redis: async () => {
     const { url } = await RedisServer.start();
+    return async () => {
+      const store = redisStore(url);
+      await store.connect(60_000);
+      return store;
+    };
+  },
+  Valkey: async () => {
+    const { url } = await RedisServer.start({ server: "valkey-server" });
     return async () => {
       const store = redisStore(url);
       await store.connect(60_000);
@@ -129,22 +135,8 @@ describe.each(Object.entries(kinds))("the %s store", (_, prepare) => {
 });
 
 it("a store behind a Sentinel follows a failover", async () => {
-  const primary = await RedisServer.start();
-  const replica = await RedisServer.start({
-    options: ["--replicaof", "127.0.0.1", String(primary.port)],
-  });
-  const port = await freePort();
-  const config = [
-    `port ${port}`,
-    "bind 127.0.0.1",
-    `sentinel monitor shop 127.0.0.1 ${primary.port} 1`,
-    "sentinel down-after-milliseconds shop 300",
-    "sentinel failover-timeout shop 3000",
-  ].join("\n");
-  const file = path.join(temporaryFolder({ "sentinel.conf": config }), "sentinel.conf");
-  const sentinel = new TestProcess(program("redis-server"), [file, "--sentinel"]);
-  await sentinel.seen(new RegExp(`\\+slave slave 127\\.0\\.0\\.1:${replica.port}`));
-  const store = redisStore(`redis://127.0.0.1:${port}`, { sentinelName: "shop" });
+  const { url, primary, replica } = await startSentinel();
+  const store = redisStore(url, { sentinelName: "shop" });
   opened.push(store);
   await store.connect(60_000);
   expect(await store.replace("keys", "a", { was: undefined, value: "1" })).toBe(true);

@@ -11,7 +11,7 @@ export function storeSchema() {
       redis: object(
         {
           url: text(
-            "`redis://USER:PASSWORD@HOST:PORT/DATABASE`, or `rediss://` for TLS; best as `${NAME}`, which is read from the environment when the gateway starts.",
+            "`redis://USER:PASSWORD@HOST:PORT/DATABASE`, or `rediss://` for TLS; best as `${NAME}`, which is read from the environment when the gateway starts. With `${NAME:-}`, a gateway may start without, and shares nothing.",
             { readAtStart: true, secret: true, maxLength: 1024, examples: ["${REDIS_URL}"] },
           ),
           ...redisFields(),
@@ -22,7 +22,7 @@ export function storeSchema() {
     {
       required: ["redis"],
       description:
-        "State that replicas share: API keys made at run time. Without it, such keys are in a file of `GWC_STATE_DIR`.",
+        "State that replicas share: limits (`localRateLimit`), and API keys made at run time. Without it, each process counts for itself, and such keys are in a file of `GWC_STATE_DIR`.",
     },
   );
 }

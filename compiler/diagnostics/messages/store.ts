@@ -5,10 +5,11 @@ export const storeMessages = {
   "idle-store": message<Record<never, never>>({
     severity: "warning",
     text: () => "nothing uses this store",
-    hint: () => "remove it, or accept API keys that are made at run time: apiKey: { store: true }",
+    hint: () =>
+      "remove it, or use it: for limits (localRateLimit), or for API keys that are made at run time (apiKey: { store: true })",
     explanation:
-      "A store holds the API keys that `gwc keys create` makes, and the connections of users, for all replicas. The client for it is only part of a " +
-      "bundle if a policy uses the store.",
+      "A store holds what replicas share: limits, the API keys that `gwc keys create` makes, and the connections of users. The " +
+      "client for it is only part of a bundle if a policy uses the store.",
   }),
   "store-of-pods": message<Record<never, never>>({
     severity: "error",
@@ -19,6 +20,26 @@ export const storeMessages = {
     explanation:
       "Without `store`, keys made at run time and connections of users are in a file of the process. Each pod has its own " +
       "files, which it loses when it ends, and `gwc keys` cannot reach them.",
+  }),
+  "limit-without-store": message<{ field: string }>({
+    severity: "error",
+    text: ({ field }) =>
+      `"${field}" requires a store that replicas share, and this gateway has none`,
+    hint: () =>
+      'configure one: config: { store: { redis: { url: "${REDIS_URL}" } } }, or store: { redis: { secretRef: { name: redis } } } in GatewayParameters',
+    explanation:
+      "Replicas count a limit together in Redis or Valkey. Without it, each process counts for itself, and there is no store " +
+      "that could fail.",
+  }),
+  "limit-of-each-pod": message<{ count: number | undefined }>({
+    severity: "warning",
+    text: ({ count }) =>
+      `${count === undefined ? "the pod of each node" : `each of up to ${count} pods`} counts this limit for itself`,
+    hint: () =>
+      "add a store to the GatewayParameters, so that pods count together: store: { redis: { secretRef: { name: redis } } }; or write consistency: Local",
+    explanation:
+      "Without a store, n pods admit up to n times the limit, and an autoscaler changes n. With `store`, all pods count together. " +
+      "`consistency: Local` states that each pod has this limit for itself, for example to protect its own memory.",
   }),
   "cluster-with-sentinel": message<Record<never, never>>({
     severity: "error",

@@ -30,7 +30,7 @@ import { allRoutes, servedRoutes, servedTcpRoutes } from "../../ir/routes.ts";
 import type { TcpListenerNode, TcpRouteNode } from "../../ir/tcp.ts";
 import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
 import type { Traffic } from "../../model/traffic.ts";
-import { policies } from "../../policies/index.ts";
+import { type PolicyKind, policies, policyOf } from "../../policies/index.ts";
 import { type Schema, schemaAt } from "../../schema/schema.ts";
 
 /** Effective configuration for the traffic of a route's rule on one listener. */
@@ -43,6 +43,8 @@ export interface RouteExplanation {
   readonly backend: string;
   /** Prompt guards for requests to models and their responses. */
   readonly guards: readonly string[];
+  /** Its limits, with where each is counted; absent if it has none. */
+  readonly limits?: readonly string[];
   readonly fields: readonly ExplainedField[];
 }
 
@@ -129,17 +131,17 @@ function explainTraffic(
   kubernetes: KubernetesModel,
 ): RouteExplanation {
   const { listener, route, backends } = traffic;
+  const nodes = programs
+    .flatMap(servedRoutes)
+    .filter(({ route: node }) => isOfRule(node.origin, traffic))
+    .map(({ route: node }) => node);
   return {
     route: resourceName(route),
     rule: ruleName(traffic),
     listener: `${listener.spec.name} of ${resourceName(listener.owner)}`,
     backend: backends.length === 0 ? "none" : backends.map(backendText).join(", "),
-    guards: guardsOf(
-      programs
-        .flatMap(servedRoutes)
-        .filter(({ route: node }) => isOfRule(node.origin, traffic))
-        .map(({ route: node }) => node),
-    ),
+    guards: guardsOf(nodes),
+    ...limitsOf(nodes.flatMap((node) => node.policies)),
     fields: trafficFields(traffic, kubernetes).map((field) => {
       const idle = whyIdle(field, carriedByAll(traffic));
       return { ...explainField(field, files), ...(idle === undefined ? {} : { idle }) };
@@ -303,6 +305,7 @@ function explainNode(
     listener: listener.name,
     backend,
     guards,
+    ...limitsOf([...(preRouting?.policies ?? []), ...route.policies]),
     fields: [
       ...fieldsAt("gateway", "connections: ", admission),
       ...fieldsAt("listener", "PreRouting.", preRouting?.policies ?? []),
@@ -323,6 +326,19 @@ function placesOf(use: PolicyUse): readonly Origin[] {
   const others = new Map(ofRules.map((each) => [placeKey(each), each]));
   others.delete(placeKey(use.origin));
   return [...others.values(), use.origin];
+}
+
+/** Describes the limits of policies, without duplicates. */
+function limitsOf(uses: readonly PolicyUse[]): Pick<RouteExplanation, "limits"> {
+  const limits = [...new Set(uses.flatMap(ownLimits))];
+  return limits.length === 0 ? {} : { limits };
+}
+
+function ownLimits<Kind extends PolicyKind>({
+  kind,
+  settings,
+}: PolicyUse<Kind>): readonly string[] {
+  return policyOf(kind).traits.limits?.(settings) ?? [];
 }
 
 /** Describes the guards of texts of routes, without duplicates. */

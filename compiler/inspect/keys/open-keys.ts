@@ -48,20 +48,20 @@ async function openStore(
     // Each command that fails says why.
     warn: () => {},
   };
-  if (store.kind === "redis") {
-    const { redisStore } = await import("gwc/runtime/store/redis-store");
+  const url = store.kind === "redis" ? urlOf(store, literals, host) : "";
+  if (store.kind === "redis" && (store.otherwise === undefined || url !== "")) {
+    const { openRedis } = await import("gwc/runtime/store/redis-store");
     const { prefix, isCluster, sentinelName } = store;
-    const settings = { url: urlOf(store, literals, host), prefix, isCluster };
-    return redisStore({ ...settings, ...(sentinelName !== undefined && { sentinelName }) }).open(
-      place,
-    );
+    const settings = { url, prefix, isCluster };
+    return openRedis({ ...settings, ...(sentinelName !== undefined && { sentinelName }) }, place);
   }
   if (place.stateDir === undefined || place.stateDir === "")
     throw new NoStoreError(
       "the keys are in a file of the gateway's state directory: set GWC_STATE_DIR to the same folder as for the gateway",
     );
-  const { embeddedStore } = await import("gwc/runtime/store/embedded-store");
-  return embeddedStore.open(place);
+  const { databaseFile } = await import("gwc/runtime/store/embedded-database");
+  const { openEmbeddedStore } = await import("gwc/runtime/store/embedded-store");
+  return openEmbeddedStore(databaseFile(place.stateDir, name));
 }
 
 function urlOf({ url }: RedisNode, literals: readonly LiteralSecret[], host: Host): string {

@@ -1,8 +1,10 @@
+import type { StoreFailure } from "../../../runtime/policies/local-rate-limit/lease.ts";
 import type { ExpressionConfig } from "../../backends/parts/expressions.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { LimitWindow } from "../../model/limit-window.ts";
 import { parseDuration } from "../../schema/duration.ts";
-import type { LimitValue } from "./limit-schemas.ts";
+import { fileWord } from "../../schema/two-forms.ts";
+import type { LimitValue, ManifestLimitValue } from "./limit-schemas.ts";
 
 /** A limit as configured; missing fields are reported later. */
 export interface LimitConfig {
@@ -16,6 +18,11 @@ export interface LimitConfig {
   readonly key: ExpressionConfig | undefined;
   /** Amount that a call consumes instead of its tokens. */
   readonly cost: ExpressionConfig | undefined;
+  /** Mode of counting, as configured; `undefined` for the default. */
+  readonly consistency: "leased" | "strict" | "local" | undefined;
+  readonly onStoreFailure: StoreFailure | undefined;
+  /** Whether one of the two is configured. */
+  readonly isMeantShared: boolean;
   readonly origin: Origin;
   /** Names of the fields that set `refill` and `interval`. */
   readonly needs: readonly [refill: string, interval: string];
@@ -33,15 +40,28 @@ export const UNITS = {
 /** Costs of a call by the prices of models, which a budget counts by default. */
 export const CATALOG_COST = "llm.cost.total";
 
-function costOf({ cost, budget }: Partial<LimitValue>, origin: Origin): LimitConfig["cost"] {
+function costOf(
+  { cost, budget }: Pick<Partial<LimitValue>, "cost" | "budget">,
+  origin: Origin,
+): LimitConfig["cost"] {
   if (cost !== undefined) return { text: cost, origin: childOf(origin, "cost") };
   return budget === undefined
     ? undefined
     : { text: CATALOG_COST, origin: childOf(origin, "budget") };
 }
 
+/** A limit of either form. */
+type GivenLimit = Partial<Omit<LimitValue, "consistency" | "onStoreFailure">> &
+  Pick<Partial<LimitValue> | ManifestLimitValue, "consistency" | "onStoreFailure">;
+
 /** Reads a limit of either form. */
-export function lowerLimit(given: Partial<LimitValue>, origin: Origin): LimitConfig {
+export function lowerLimit(given: GivenLimit, origin: Origin): LimitConfig {
+  const { consistency, onStoreFailure } = given;
+  const shared = {
+    consistency: consistency && fileWord(consistency),
+    onStoreFailure: onStoreFailure && fileWord(onStoreFailure),
+    isMeantShared: consistency !== undefined || onStoreFailure !== undefined,
+  };
   const key =
     given.key === undefined ? undefined : { text: given.key, origin: childOf(origin, "key") };
   const cost = costOf(given, origin);
@@ -60,6 +80,7 @@ export function lowerLimit(given: Partial<LimitValue>, origin: Origin): LimitCon
       interval,
       key,
       cost,
+      ...shared,
       origin,
       needs,
     };
@@ -74,6 +95,7 @@ export function lowerLimit(given: Partial<LimitValue>, origin: Origin): LimitCon
     interval,
     key,
     cost,
+    ...shared,
     origin,
     needs,
   };

@@ -11,7 +11,7 @@ import {
   number,
   object,
 } from "../../schema/schema.ts";
-import { bothForms } from "../../schema/two-forms.ts";
+import { bothForms, formFields, wordsOfForms } from "../../schema/two-forms.ts";
 import { conditionalSchema } from "../parts/conditions.ts";
 
 const MAX = 1_000_000_000_000;
@@ -24,6 +24,18 @@ const amounts = {
   requests: amount("Maximum number of requests per `unit`.", 1),
   tokens: amount("Maximum number of LLM tokens per `unit`, input and output together.", 1),
   burst: amount("Additional amount allowed in a burst.", 0, { default: 0 }),
+};
+
+/** How replicas count together. */
+const sharing = {
+  consistency: wordsOfForms(
+    "How replicas count. `leased`: all replicas together; each takes slices of what is left in advance, at most a sixth of it in all. `strict`: the same, and each request asks the store. `local`: each replica for itself. By default `leased` if the gateway has a store (`config.store`), otherwise `local`.",
+    ["leased", "strict", "local"],
+  ),
+  onStoreFailure: wordsOfForms(
+    "Treatment of requests while the store does not respond. `local`: each replica counts for itself, from what was left, and reports that later. `closed`: requests get 503. `open`: requests are not counted. The default is `local`.",
+    ["local", "closed", "open"],
+  ),
 };
 
 function amount(description: string, minimum: number, file: { readonly default?: number } = {}) {
@@ -60,6 +72,7 @@ const limit = object(
         "Amount that a finished call takes instead of its tokens: `double(llm.totalTokens) * 0.000001`. A budget takes `llm.cost.total` by default, the price of the model. If the expression fails, nothing is taken and a warning is logged.",
       ),
     ),
+    ...formFields("file", sharing),
     key: expression(
       "CEL expression; each of its values has its own bucket: `jwt.sub`, `source.address`. Requests for which it fails share one.",
     ),
@@ -93,6 +106,13 @@ const limit = object(
         holds: ({ cost, budget, type }) =>
           cost === undefined || budget !== undefined || type === "tokens",
         cel: "!has(self.cost) || has(self.budget) || (has(self.type) && self.type == 'tokens')",
+      },
+      {
+        message: '"onStoreFailure" requires limits that replicas share',
+        field: "onStoreFailure",
+        holds: ({ consistency, onStoreFailure }) =>
+          onStoreFailure === undefined || consistency !== "local",
+        cel: "!has(self.onStoreFailure) || !has(self.consistency) || self.consistency != 'local'",
       },
       needsField("budget", "unit"),
       needsField("tokens", "unit"),
@@ -131,8 +151,24 @@ export const kubernetesLimitsSchema = list(
       tokens: amounts.tokens.manifest,
       unit: choice("Unit of time.", ["Seconds", "Minutes", "Hours"]),
       burst: amounts.burst.manifest,
+      ...formFields("manifest", sharing),
     },
-    { required: ["unit"], exactlyOneOf: ["requests", "tokens"] },
+    {
+      required: ["unit"],
+      exactlyOneOf: ["requests", "tokens"],
+      checks: [
+        {
+          message: '"onStoreFailure" requires limits that replicas share',
+          field: "onStoreFailure",
+          holds: ({ consistency, onStoreFailure }) =>
+            onStoreFailure === undefined || consistency !== "Local",
+          cel: "!has(self.onStoreFailure) || !has(self.consistency) || self.consistency != 'Local'",
+        },
+      ],
+    },
   ),
   { minItems: 1, maxItems: 16 },
 );
+
+/** One validated limit of a manifest. */
+export type ManifestLimitValue = Infer<typeof kubernetesLimitsSchema>[number];

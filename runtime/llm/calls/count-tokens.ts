@@ -1,5 +1,6 @@
 import type { JsonObject, LlmCall } from "../../cel/variables.ts";
-import type { Exchange } from "../../http/exchange.ts";
+import type { Exchange, TokenCounter } from "../../http/exchange.ts";
+import { type MaybePromise, thenMaybe } from "../../process/maybe-promise.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import { mapTexts } from "../chat/texts.ts";
 import type { Usage } from "../chat/usage.ts";
@@ -10,7 +11,10 @@ import type { ChatCall } from "./chat-call.ts";
  * Charges limits the estimated tokens of a request before it is sent. Returns false if a limit is exceeded; the request is
  * answered then. Unused tokens are released when the request is over.
  */
-export function expectTokens(exchange: Exchange, { body, model, isStream }: ChatCall): boolean {
+export function expectTokens(
+  exchange: Exchange,
+  { body, model, isStream }: ChatCall,
+): MaybePromise<boolean> {
   const { tokenCounters = [] } = exchange.record;
   if (tokenCounters.length === 0) return true;
   exchange.onClose(() => {
@@ -23,7 +27,16 @@ export function expectTokens(exchange: Exchange, { body, model, isStream }: Chat
     ...{ inputTokens, cachedInputTokens: 0, cacheCreationInputTokens: 0 },
     ...{ outputTokens: 0, totalTokens: inputTokens },
   };
-  return tokenCounters.every((counter) => counter.expect(call));
+  return expectAll(tokenCounters, call);
+}
+
+/** Asks the counters one after the other, up to the first that refuses. */
+function expectAll(
+  [first, ...rest]: readonly TokenCounter[],
+  call: LlmCall,
+): MaybePromise<boolean> {
+  if (first === undefined) return true;
+  return thenMaybe(first.expect(call), (isReserved) => isReserved && expectAll(rest, call));
 }
 
 /** Charges limits the tokens that a call has used. */

@@ -16,3 +16,11 @@ export const storeErrors = {
   help: "Commands that the store refused or did not respond to.",
   labels: [],
 } as const satisfies CounterMetric;
+
+/** `gwc_store_fallbacks_total` */
+export const storeFallbacks = {
+  kind: "counter",
+  name: "gwc_store_fallbacks_total",
+  help: "Decisions while the store did not respond: `local` by what the replica knows, `closed` with 503, `open` without a limit.",
+  labels: ["decision"],
+} as const satisfies CounterMetric;

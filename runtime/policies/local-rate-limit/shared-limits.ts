@@ -1,12 +1,8 @@
 import { hash } from "node:crypto";
 import type { GatewayContext } from "../../process/gateway-context.ts";
-import {
-  type KeyedRateLimit,
-  keyedLimit,
-  limitFacts,
-  type RateLimit,
-} from "../local-rate-limit.ts";
+import { type KeyedRateLimit, keyedLimit, type RateLimit } from "../local-rate-limit.ts";
 import type { BucketLimit, LimitBucket } from "./bucket.ts";
+import { limitFacts } from "./limit-facts.ts";
 import { SharedBucket } from "./shared-bucket.ts";
 import { SharedUses } from "./shared-uses.ts";
 import { interval, type Window } from "./windows.ts";

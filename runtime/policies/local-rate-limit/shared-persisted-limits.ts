@@ -3,12 +3,12 @@ import { releaseLock } from "../../process/thread-lock.ts";
 import {
   type KeyedRateLimit,
   keyedLimit,
-  limitFacts,
   type PersistedKeyedRateLimitSettings,
   type PersistedRateLimitSettings,
   type RateLimit,
 } from "../local-rate-limit.ts";
 import { type BucketLimit, countsUntil, type LimitBucket } from "./bucket.ts";
+import { limitFacts } from "./limit-facts.ts";
 import { LimitsFile, persistedKey, type Uses, WRITE_DELAY } from "./limits-file.ts";
 import { PersistedUses } from "./persisted-uses.ts";
 import { SharedBucket } from "./shared-bucket.ts";

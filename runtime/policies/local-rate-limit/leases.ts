@@ -1,0 +1,62 @@
+import { storeFallbacks } from "../../metrics/table/store.ts";
+import type { GatewayContext, PersistedState } from "../../process/gateway-context.ts";
+import type { Buckets } from "../../store/buckets.ts";
+import { type LeaseContext, type LeasedLimit, LimitLease } from "./lease.ts";
+
+/** Milliseconds between looks for leases that are not used. */
+const SWEEP_INTERVAL = 500;
+
+/** Instances of stores: limits of one gateway share what they give back. */
+const instances = new WeakMap<Buckets, Leases>();
+
+/** The leases of a process that have something to give back: it does so when they are idle, and when the process ends. */
+export class Leases implements PersistedState {
+  readonly #context: LeaseContext;
+  readonly #used = new Set<LimitLease>();
+  #timer: NodeJS.Timeout | undefined;
+
+  private constructor(buckets: Buckets, { metrics }: GatewayContext) {
+    this.#context = {
+      buckets,
+      onUse: (lease) => this.#watch(lease),
+      onFallback: (decision) => {
+        metrics.counter(storeFallbacks, decision).value += 1;
+      },
+    };
+  }
+
+  /** Returns the instance for the buckets of a gateway. */
+  static of(buckets: Buckets, gateway: GatewayContext): Leases {
+    const known = instances.get(buckets);
+    if (known !== undefined) return known;
+    const made = new Leases(buckets, gateway);
+    instances.set(buckets, made);
+    gateway.persistedStates.set("leases", made);
+    return made;
+  }
+
+  /** Opens a lease of a bucket. */
+  open(bucket: string, limit: LeasedLimit): LimitLease {
+    return new LimitLease(bucket, limit, this.#context);
+  }
+
+  /** Gives everything back when the process ends. */
+  async flush(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    await Promise.all(Array.from(this.#used, (lease) => lease.close()));
+    this.#used.clear();
+  }
+
+  #watch(lease: LimitLease): void {
+    this.#used.add(lease);
+    this.#timer ??= setInterval(() => this.#sweep(), SWEEP_INTERVAL).unref();
+  }
+
+  #sweep(): void {
+    for (const lease of this.#used) if (!lease.sweep()) this.#used.delete(lease);
+    if (this.#used.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,34 @@
+import path from "node:path";
+import { freePort } from "./free-port.ts";
+import { RedisServer } from "./redis.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+import { TestProcess } from "./test-process.ts";
+import { program } from "./tool.ts";
+
+/** A database with a replica, and a Sentinel that replaces it by the replica. */
+export interface WatchedRedis {
+  /** URL of the Sentinel, for which the database is `shop`. */
+  readonly url: string;
+  readonly primary: RedisServer;
+  readonly replica: RedisServer;
+}
+
+/** Starts a database, its replica and a Sentinel. */
+export async function startSentinel(): Promise<WatchedRedis> {
+  const primary = await RedisServer.start();
+  const replica = await RedisServer.start({
+    options: ["--replicaof", "127.0.0.1", String(primary.port)],
+  });
+  const port = await freePort();
+  const config = [
+    `port ${port}`,
+    "bind 127.0.0.1",
+    `sentinel monitor shop 127.0.0.1 ${primary.port} 1`,
+    "sentinel down-after-milliseconds shop 300",
+    "sentinel failover-timeout shop 3000",
+  ].join("\n");
+  const file = path.join(temporaryFolder({ "sentinel.conf": config }), "sentinel.conf");
+  const sentinel = new TestProcess(program("redis-server"), [file, "--sentinel"]);
+  await sentinel.seen(new RegExp(`\\+slave slave 127\\.0\\.0\\.1:${replica.port}`));
+  return { url: `redis://127.0.0.1:${port}`, primary, replica };
+}
