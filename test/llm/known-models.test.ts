@@ -62,6 +62,24 @@ it("a limit above that of the model becomes that of the model", async () => {
   expect(await sentFor(CHAT, model, { max_tokens: 200_000 })).toMatchObject({ max_tokens: 64_000 });
 });
 
+it("a pattern names the models of the catalogue that match", async () => {
+  const model = { name: "claude-*", provider: "anthropic" };
+  const request = { model: "claude-opus-4-7", max_tokens: 500_000, reasoning_effort: "minimal" };
+  expect(await sentFor(CHAT, model, { ...request, temperature: 1 })).toMatchObject({
+    ...{ max_tokens: 128_000, thinking: { type: "adaptive" }, output_config: { effort: "low" } },
+  });
+});
+
+it("a pattern names the models of `modelCatalog` that match", async () => {
+  const inline = {
+    providers: { anthropic: { models: { "claude-next": { traits: { maxOutput: 500 } } } } },
+  };
+  const model = { name: "claude-n*", provider: "anthropic" };
+  const request = { model: "claude-next", max_tokens: 900 };
+  const sent = await sentFor(CHAT, model, request, { modelCatalog: [{ inline }] });
+  expect(sent).toMatchObject({ max_tokens: 500 });
+});
+
 it("a client without a limit gets more than a short completion", async () => {
   const model = { name: "claude-sonnet-4-5", provider: "anthropic" };
   expect(await sentFor(CHAT, model, {})).toMatchObject({ max_tokens: 32_000 });

@@ -31,7 +31,7 @@ import { resolveExpressions } from "../parts/named-expressions.ts";
 import type { ProviderConfig } from "./ai-config.ts";
 import type { AiProviderNode, TransformsNode } from "./ai-node.ts";
 import { resolvePromptGuard } from "./guards.ts";
-import { knownModel, misspelledModel } from "./known-models.ts";
+import { knownModel, knownModels, misspelledModel } from "./known-models.ts";
 import { pricedVendors } from "./priced-vendors.ts";
 import { resolveProviderServer } from "./provider-server.ts";
 import { type ProviderKind, type ProviderOptions, providerOf } from "./providers/index.ts";
@@ -211,13 +211,33 @@ function traitsOf(
     fixed === undefined ? [...aliased, ...(served === undefined ? [] : [served])] : [fixed];
   if (fixed !== undefined) reportModel(fixed, childOf(optionsOrigin, "model"), diagnostics);
   const catalog = catalogOf(options, modelPrices);
-  const found = names.flatMap((name) => {
-    const own = catalog?.[name]?.traits;
-    const known = knownModel(name)?.traits;
-    const traits = own === undefined && known === undefined ? undefined : { ...known, ...own };
-    return traits === undefined ? [] : [[name, traits] as const];
-  });
+  const found = names
+    .flatMap((each) => rowsNamed(each, catalog, systemOf(options)))
+    .flatMap((name) => {
+      const own = catalog?.[name]?.traits;
+      const known = knownModel(name)?.traits;
+      const traits = own === undefined && known === undefined ? undefined : { ...known, ...own };
+      return traits === undefined ? [] : [[name, traits] as const];
+    });
   return found.length === 0 ? undefined : Object.fromEntries(found);
+}
+
+/** Returns the models of the catalogues that a pattern names, at the vendors of a provider; any other name as it is. */
+function rowsNamed(
+  name: string,
+  catalog: ModelPrices[string] | undefined,
+  system: string,
+): readonly string[] {
+  if (!name.includes("*")) return [name];
+  const part = name.replace("*", "");
+  // A pattern for every model names none.
+  if (part === "") return [];
+  const vendors: readonly string[] = pricedVendors(system);
+  const known = knownModels().filter((model) => vendors.includes(model.system));
+  const all = new Set([...known.map((model) => model.name), ...Object.keys(catalog ?? {})]);
+  const isNamed = (each: string): boolean =>
+    name.endsWith("*") ? each.startsWith(part) : each.endsWith(part);
+  return [...all].filter(isNamed);
 }
 
 function reportModel(model: string, origin: Origin, diagnostics: Diagnostics): void {

@@ -82,8 +82,77 @@ const providers = {
 };
 
 // gateway.yaml llm.models[fast]
-const fitModel = fitModels([
+const fitModelFast = fitModels([
   ["claude-haiku-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
+]);
+
+// gateway.yaml llm.models[gpt-*]
+const fitModelGpt = fitModels([
+  ["gpt-4-turbo", { maxOutput: 4096, reasoning: "none", takesSampling: true }],
+  [
+    ["gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano"],
+    { maxOutput: 32768, reasoning: "none", takesSampling: true },
+  ],
+  [
+    ["gpt-4.5-preview", "gpt-4o", "gpt-4o-mini"],
+    { maxOutput: 16384, reasoning: "none", takesSampling: true },
+  ],
+  [
+    ["gpt-5", "gpt-5-mini", "gpt-5-nano"],
+    {
+      maxOutput: 128000,
+      reasoning: "effort",
+      takesSampling: false,
+      efforts: ["minimal", "low", "medium", "high"],
+    },
+  ],
+  [
+    "gpt-5-pro",
+    {
+      maxOutput: 272000,
+      reasoning: "effort",
+      takesSampling: false,
+      efforts: ["minimal", "low", "medium", "high"],
+    },
+  ],
+  [
+    "gpt-5.1",
+    {
+      maxOutput: 128000,
+      reasoning: "effort",
+      takesSampling: false,
+      efforts: ["low", "medium", "high"],
+    },
+  ],
+  [
+    [
+      "gpt-5.2",
+      "gpt-5.2-codex",
+      "gpt-5.2-pro",
+      "gpt-5.3-codex",
+      "gpt-5.4",
+      "gpt-5.4-mini",
+      "gpt-5.4-nano",
+      "gpt-5.4-pro",
+      "gpt-5.5",
+      "gpt-5.5-pro",
+    ],
+    {
+      maxOutput: 128000,
+      reasoning: "effort",
+      takesSampling: false,
+      efforts: ["low", "medium", "high", "xhigh"],
+    },
+  ],
+  [
+    ["gpt-5.6", "gpt-5.6-luna", "gpt-5.6-terra", "gpt-6-astra", "gpt-6-luna", "gpt-6-sol"],
+    {
+      maxOutput: 128000,
+      reasoning: "effort",
+      takesSampling: false,
+      efforts: ["low", "medium", "high", "xhigh", "max"],
+    },
+  ],
 ]);
 
 // gateway.yaml llm
@@ -127,7 +196,7 @@ const generateContentModels = {
       path: "/v1/messages",
       client: generateContentClient,
       format: messagesUpstream,
-      fitModel,
+      fitModel: fitModelFast,
       dialect: { provider: "fast" },
     }),
   ),
@@ -141,6 +210,7 @@ const generateContentModels = {
             path: "/v1/responses",
             client: generateContentClient,
             format: responsesUpstream,
+            fitModel: fitModelGpt,
             dialect: { provider: "gpt-*" },
           }),
         },
@@ -150,6 +220,7 @@ const generateContentModels = {
         path: "/v1/chat/completions",
         client: generateContentClient,
         format: completionsUpstream,
+        fitModel: fitModelGpt,
         dialect: { provider: "gpt-*" },
       }),
     ),
@@ -196,7 +267,7 @@ const completionsModels = {
       path: "/v1/messages",
       client: completionsClient,
       format: messagesUpstream,
-      fitModel,
+      fitModel: fitModelFast,
       dialect: { provider: "fast" },
     }),
   ),
@@ -210,6 +281,7 @@ const completionsModels = {
             path: "/v1/responses",
             client: completionsClient,
             format: responsesUpstream,
+            fitModel: fitModelGpt,
             dialect: { provider: "gpt-*" },
           }),
         },
@@ -221,6 +293,7 @@ const completionsModels = {
             path: "/v1/responses",
             client: completionsClient,
             format: responsesUpstream,
+            fitModel: fitModelGpt,
             dialect: { provider: "gpt-*" },
           }),
         },
@@ -271,7 +344,7 @@ const converseModels = {
       path: "/v1/messages",
       client: converseClient,
       format: messagesUpstream,
-      fitModel,
+      fitModel: fitModelFast,
       dialect: { provider: "fast" },
     }),
   ),
@@ -285,6 +358,7 @@ const converseModels = {
             path: "/v1/responses",
             client: converseClient,
             format: responsesUpstream,
+            fitModel: fitModelGpt,
             dialect: { provider: "gpt-*" },
           }),
         },
@@ -294,6 +368,7 @@ const converseModels = {
         path: "/v1/chat/completions",
         client: converseClient,
         format: completionsUpstream,
+        fitModel: fitModelGpt,
         dialect: { provider: "gpt-*" },
       }),
     ),
@@ -396,7 +471,7 @@ const responsesModels = {
       path: "/v1/messages",
       client: responsesClient,
       format: messagesUpstream,
-      fitModel,
+      fitModel: fitModelFast,
       dialect: { provider: "fast" },
     }),
   ),
@@ -446,6 +521,7 @@ const messagesModels = {
             path: "/v1/responses",
             client: messagesClient,
             format: responsesUpstream,
+            fitModel: fitModelGpt,
             dialect: { provider: "gpt-*" },
           }),
         },
@@ -455,6 +531,7 @@ const messagesModels = {
         path: "/v1/chat/completions",
         client: messagesClient,
         format: completionsUpstream,
+        fitModel: fitModelGpt,
         dialect: { provider: "gpt-*" },
       }),
     ),

@@ -126,8 +126,10 @@ const prepareCompletion = editBody({
 
 // gateway.yaml routes[models].backends[0].ai.groups[0].providers[claude]
 const fitModelClaude = fitModels([
-  ["claude-sonnet-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
-  ["claude-haiku-4-5", { maxOutput: 64000, reasoning: "budget", takesSampling: true }],
+  [
+    ["claude-sonnet-4-5", "claude-haiku-4-5"],
+    { maxOutput: 64000, reasoning: "budget", takesSampling: true },
+  ],
 ]);
 
 // gateway.yaml routes[models].backends[0].ai.groups[1].providers[gpt].policies.ai.modelAliases
@@ -144,16 +146,7 @@ function modelForGpt(requested: string): string {
 // gateway.yaml routes[models].backends[0].ai.groups[1].providers[gpt]
 const fitModelGpt = fitModels([
   [
-    "gpt-5",
-    {
-      maxOutput: 128000,
-      reasoning: "effort",
-      takesSampling: false,
-      efforts: ["minimal", "low", "medium", "high"],
-    },
-  ],
-  [
-    "gpt-5-mini",
+    ["gpt-5", "gpt-5-mini"],
     {
       maxOutput: 128000,
       reasoning: "effort",
@@ -184,8 +177,10 @@ const prepareResponse = editBody({
 
 // gateway.yaml routes[models].backends[0].ai.groups[1].providers[gemini]
 const fitModelGemini = fitModels([
-  ["gemini-2.5-pro", { maxOutput: 65536, reasoning: "budget", takesSampling: true }],
-  ["gemini-2.5-flash", { maxOutput: 65536, reasoning: "budget", takesSampling: true }],
+  [
+    ["gemini-2.5-pro", "gemini-2.5-flash"],
+    { maxOutput: 65536, reasoning: "budget", takesSampling: true },
+  ],
 ]);
 
 // gateway.yaml routes[models].policies.ai.defaults

@@ -4,8 +4,12 @@ import type { ChatRequest, Effort, ModelTraits, Reasoning } from "../chat/reques
 export type FitRequest = (request: ChatRequest) => ChatRequest;
 
 /** Returns the function that fits requests to known models, by name; requests for other models are unchanged. */
-export function fitModels(known: readonly (readonly [string, ModelTraits])[]): FitRequest {
-  const models = new Map(known);
+export function fitModels(
+  known: readonly (readonly [names: string | readonly string[], traits: ModelTraits])[],
+): FitRequest {
+  const models = new Map(
+    known.flatMap(([names, traits]) => [names].flat().map((name) => [name, traits] as const)),
+  );
   return (request) => {
     const traits = models.get(request.model);
     return traits === undefined ? request : fitted(request, traits);

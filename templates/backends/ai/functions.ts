@@ -84,12 +84,16 @@ export class AiFunctions {
   fitModel(node: ProviderNode): Name | undefined {
     const { traits, modelName, origin } = node;
     if (traits === undefined) return undefined;
-    const rows = Object.entries(traits).map(
-      ([model, { efforts, ...others }]): readonly Printable[] => [
-        modelName === undefined ? model : code`${modelNaming(modelName)}(${literal(model)})`,
-        { ...others, ...(efforts && { efforts: [...efforts] }) },
-      ],
-    );
+    const nameOf = ([model]: readonly [string, unknown]): Printable =>
+      modelName === undefined ? model : code`${modelNaming(modelName)}(${literal(model)})`;
+    // Models of one family mostly have the same traits.
+    const alike = Map.groupBy(Object.entries(traits), ([, each]) => JSON.stringify(each));
+    const rows = [...alike.values()].flatMap(([first, ...others]): readonly Printable[] => {
+      if (first === undefined) return [];
+      const { efforts, ...same } = first[1];
+      const names = others.length === 0 ? nameOf(first) : [first, ...others].map(nameOf);
+      return [[names, { ...same, ...(efforts && { efforts: [...efforts] }) }]];
+    });
     const fit = imported("gwc/runtime/llm/calls/fit-model", "fitModels");
     return this.#declare(node, {
       label: "fitModel",
