@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import { stringify } from "yaml";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { withoutHidden } from "../../templates/code/quote.ts";
+import { servicePort } from "../../templates/code/service-port.ts";
 import { dockerfile } from "../../templates/image/dockerfile.ts";
 import { kubernetesResources } from "../../templates/kubernetes/resources.ts";
 import { clientPorts } from "../../templates/modules/client-ports.ts";
@@ -73,8 +74,8 @@ export async function emit(
   const image = dockerfile({
     inputs,
     ports: clientPorts(program),
-    statsPort: portOf(program.process.addresses.stats),
-    readinessPort: portOf(program.process.addresses.readiness),
+    statsPort: servicePort(program.process.addresses.stats),
+    readinessPort: servicePort(program.process.addresses.readiness),
     commands: startedCommands(program),
   });
   const generated: OutputFile[] = [
@@ -104,10 +105,6 @@ export async function emit(
 
 function jsonFile(name: string, value: object): OutputFile {
   return { path: name, text: `${withoutHidden(JSON.stringify(value, undefined, 2))}\n` };
-}
-
-function portOf(address: string): number {
-  return Number(address.slice(address.lastIndexOf(":") + 1));
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   object,
   type Schema,
   type ValueCheck,
+  unsupportedBut,
 } from "../schema/schema.ts";
 import {
   groupName,
@@ -19,12 +20,18 @@ import {
 /** Values of policy fields by name, validated by their schemas. */
 export type PolicyFields = Readonly<Record<string, unknown>>;
 
+const portOfTarget = unsupportedBut(
+  "settings of a single port",
+  "target the whole Gateway, or serve the port by a Gateway of its own",
+);
+
 const target = object(
   {
     group: groupName,
     kind: kindName,
     name: nameOf("Gateway", "HTTPRoute", "GatewayBackend", "Service"),
     sectionName: sectionReference,
+    port: portOfTarget,
   },
   { required: ["group", "kind", "name"] },
 );
@@ -37,6 +44,7 @@ const targetSelector = object(
       description: "Labels with the required values.",
     }),
     sectionName,
+    port: portOfTarget,
   },
   { required: ["group", "kind", "matchLabels"] },
 );

@@ -66,6 +66,8 @@ export interface LlmPolicies {
   readonly overrides?: Configured<Readonly<Record<string, Json>>>;
   /** Expressions for fields of requests; a field is removed if its expression fails. */
   readonly transformations?: Configured<readonly NamedExpression[]>;
+  /** The same for requests in the provider's format. */
+  readonly finalTransformations?: Configured<readonly NamedExpression[]>;
   /** Whether responses have a header with the name of the provider; `true` by default. */
   readonly providerHeader?: Configured<boolean>;
   /** Milliseconds of silence after which a stream gets a keep-alive event; 15 seconds by default. */

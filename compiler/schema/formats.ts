@@ -13,7 +13,7 @@ export const formats: Readonly<Record<FormatName, (text: string) => boolean>> = 
   cidr: isAddressRange,
   ip: (text) => isIP(text) !== 0,
   address: isAddress,
-  "admin-address": (text) => text === "off" || isAddress(text),
+  "address-or-off": (text) => text === "off" || isAddress(text),
 };
 
 /** Whether a schema restricts a string by more than its length, and the string matches. */

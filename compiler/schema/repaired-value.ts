@@ -188,7 +188,7 @@ const FORMATS: Readonly<Record<FormatName, readonly string[]>> = {
   cidr: ["192.0.2.0/24"],
   ip: ["192.0.2.1"],
   address: NUMBERS.map((number) => `127.0.0.1:${number + 1}`),
-  "admin-address": NUMBERS.map((number) => `127.0.0.1:${number + 1}`),
+  "address-or-off": NUMBERS.map((number) => `127.0.0.1:${number + 1}`),
 };
 
 function scalarsIn(value: ConfigValue | undefined, found: Set<unknown>): Set<unknown> {

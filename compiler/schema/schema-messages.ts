@@ -92,5 +92,5 @@ const FORMATS: Readonly<Record<string, string>> = {
   cidr: 'an IP address, or a range such as "10.0.0.0/8"',
   ip: 'an IP address such as "127.0.0.1"',
   address: 'an address such as "127.0.0.1:8080"',
-  "admin-address": 'an address such as "127.0.0.1:15000", or "off"',
+  "address-or-off": 'an address such as "127.0.0.1:15000", or "off"',
 };

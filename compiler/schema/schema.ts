@@ -136,7 +136,7 @@ export type FormatName =
   | "hostname"
   | "cidr"
   | "address"
-  | "admin-address"
+  | "address-or-off"
   | "ip";
 
 /** Keywords of a schema that its builder does not set itself. */

@@ -26,6 +26,15 @@ export interface RequestVariables {
   /** The peer: `source.address` and `source.port`. */
   readonly remoteAddress: string;
   readonly remotePort: number;
+  /** The other end of the TCP connection, which may be a proxy: `source.rawAddress` and `source.rawPort`. */
+  readonly peerAddress: string;
+  readonly peerPort: number;
+  /** The gateway's end of the connection: `destination.address`, `destination.port` and `destination.hostname`. */
+  readonly localAddress: string;
+  readonly localPort: number;
+  readonly serverName: string | undefined;
+  /** Names for `proxy.listener.name` and `proxy.route.name`; `undefined` until chosen. */
+  readonly record: { readonly listener: string | undefined; readonly route: string | undefined };
   /** `request.body`: the whole body, once a policy that reads it has buffered it; `undefined` before, and without a body. */
   readonly bufferedBody?: Uint8Array | undefined;
   /** Bodies in the log; `undefined` if no expression reads them. */
@@ -48,6 +57,8 @@ export interface ClientCertificate {
   /** Distinguished names in the order of RFC 4514. */
   readonly subject: string;
   readonly issuer: string;
+  /** The certificate as PEM. */
+  readonly pem: string;
   readonly subjectCn?: string | undefined;
   readonly subjectAltNames: readonly string[];
   /** The first name that is a SPIFFE ID, of any form. */
@@ -107,6 +118,8 @@ export interface ResponseVariables {
   readonly bufferedBody?: Uint8Array | undefined;
   /** Milliseconds since the epoch when everything was sent: `request.endTime`. */
   readonly endTime?: number | undefined;
+  /** `response.grpcStatus`: the status of a gRPC response. */
+  readonly grpcStatus?: number | undefined;
 }
 
 /** `response` in the log, for a client that left before anything was sent. */
@@ -150,6 +163,11 @@ export interface LlmCall {
   readonly documents?: number;
   readonly searches?: number;
   readonly cost?: LlmCost;
+  /** Prices of a million tokens in US dollars. */
+  readonly costRates?: LlmRates;
+  /** Seconds. */
+  readonly timeToFirstToken?: number;
+  readonly timePerOutputToken?: number;
   readonly prompt?: readonly { readonly role: string; readonly content: string }[];
   readonly params?: JsonObject;
 }
@@ -164,6 +182,9 @@ export interface LlmCost {
   readonly reasoning: number;
   readonly units: number;
 }
+
+/** `llm.costRates`: prices of a million tokens in US dollars, by the kind of the tokens. */
+export type LlmRates = Partial<Omit<LlmCost, "total">>;
 
 /** `llmRequest`: the parsed body of an LLM request. */
 export type LlmRequestVariable = JsonObject | null;

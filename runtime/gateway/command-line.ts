@@ -14,7 +14,7 @@ Options
 
 Environment
   LOG_FORMAT, RUST_LOG        format (text, json) and levels of logs
-  STATS_ADDR, READINESS_ADDR  addresses of /metrics and /healthz/ready
+  STATS_ADDR, READINESS_ADDR  addresses of /metrics and /healthz/ready, or off
   WORKER_THREADS              threads, if the configuration has workerThreads
   GWC_CONFIG_DIR              folder of files with relative paths
   GWC_STATE_DIR               folder of state that survives a restart

@@ -193,7 +193,7 @@ export function serviceEndpoint(
   const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s]*)):(\d{1,5})$/.exec(address);
   const port = Number(parts?.[3]);
   if (parts === null || port > 65_535) {
-    throw new StartupError(`the ${config} address must be HOST:PORT, not "${address}"`);
+    throw new StartupError(`the ${config} address must be HOST:PORT or off, not "${address}"`);
   }
   return {
     host: hostOf(parts[1] ?? (parts[2] || defaultAddress)),

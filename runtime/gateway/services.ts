@@ -22,8 +22,8 @@ export interface ServicePages {
 }
 
 /** Returns the endpoints of the metrics and readiness pages. */
-export function serviceEndpoints(pages: ServicePages): readonly Endpoint[] {
-  const { addresses, defaultAddress, connections, figures, context, isReady } = pages;
+export function serviceEndpoints(settings: ServicePages): readonly Endpoint[] {
+  const { addresses, defaultAddress, connections, figures, context, isReady } = settings;
   const isOfThisMachine = isLoopbackName(defaultAddress);
   const page = (handle: ServerHandlers["handle"]): ServerHandlers => {
     const nothing = () => {};
@@ -48,15 +48,14 @@ export function serviceEndpoints(pages: ServicePages): readonly Endpoint[] {
       connections,
     };
   };
-  return [
-    serviceEndpoint(addresses.stats, defaultAddress, "stats", page(statsPage(figures))),
-    serviceEndpoint(
-      addresses.readiness,
-      defaultAddress,
-      "readiness",
-      page(readinessPage(context, isReady)),
-    ),
-  ];
+  const pages = {
+    stats: page(statsPage(figures)),
+    readiness: page(readinessPage(context, isReady)),
+  } as const satisfies Record<keyof ServiceAddresses, ServerHandlers>;
+  return (["stats", "readiness"] as const).flatMap((name) => {
+    const address = addresses[name];
+    return address === "off" ? [] : serviceEndpoint(address, defaultAddress, name, pages[name]);
+  });
 }
 
 /**

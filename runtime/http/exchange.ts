@@ -226,6 +226,8 @@ export interface Exchange extends RequestVariables {
   readonly responseStatus: number | undefined;
   /** Header list of the response as sent; empty before. */
   readonly responseHeaders: readonly string[];
+  /** Trailers of the response as sent; empty without any. */
+  readonly responseTrailers: readonly string[];
   /** Content-Type of the response; `undefined` if absent. */
   readonly responseType: string | undefined;
   /** Whether `respond` or `writeHead` was called. */

@@ -140,6 +140,30 @@ class RequestReading implements RequestVariables {
     return this.#request.remotePort;
   }
 
+  get peerAddress(): string {
+    return this.#request.peerAddress;
+  }
+
+  get peerPort(): number {
+    return this.#request.peerPort;
+  }
+
+  get localAddress(): string {
+    return this.#request.localAddress;
+  }
+
+  get localPort(): number {
+    return this.#request.localPort;
+  }
+
+  get serverName(): string | undefined {
+    return this.#request.serverName;
+  }
+
+  get record(): RequestVariables["record"] {
+    return this.#request.record;
+  }
+
   get bufferedBody(): Uint8Array | undefined {
     return this.#request.bufferedBody;
   }

@@ -5,6 +5,8 @@ import { type AlternativeName, alternativeNames } from "./alternative-names.ts";
 export interface ConnectedClient {
   readonly remoteAddress: string;
   readonly remotePort: number;
+  readonly peerAddress: string;
+  readonly peerPort: number;
   readonly clientCertificate?: ClientCertificate | undefined;
 }
 
@@ -18,6 +20,9 @@ export type ConnectionRules = (client: ConnectedClient) => {
 export interface AddressedConnection extends PeerConnection {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
+  /** The proxy that announced the client; absent without one. */
+  readonly peerAddress?: string | undefined;
+  readonly peerPort?: number | undefined;
 }
 
 /** Returns the rule that forbids a client to connect; `undefined` if it may connect. */
@@ -29,6 +34,8 @@ export function forbiddingRule(
   const client: ConnectedClient = {
     remoteAddress: plainAddress(connection.remoteAddress),
     remotePort: connection.remotePort ?? 0,
+    peerAddress: plainAddress(connection.peerAddress ?? connection.remoteAddress),
+    peerPort: connection.peerPort ?? connection.remotePort ?? 0,
     get clientCertificate() {
       return clientCertificate(connection);
     },
@@ -55,6 +62,8 @@ export interface ShownCertificate {
   readonly subject: string | undefined;
   readonly issuer: string | undefined;
   readonly subjectAltName: string | undefined;
+  /** Its bytes (DER). */
+  readonly raw: Uint8Array;
 }
 
 /** Returns the verified client certificate of a connection; `undefined` without one. */
@@ -65,11 +74,21 @@ export function clientCertificate(connection: PeerConnection): ClientCertificate
   return {
     subject: distinguishedName(shown.subject),
     issuer: distinguishedName(shown.issuer),
+    get pem() {
+      return pemOf(shown.raw);
+    },
     subjectCn: commonName(shown.subject),
     subjectAltNames: names.map(({ value }) => value),
     spiffeId: names.find(isSpiffeId)?.value,
     identity: names.map(identityOf).find((identity) => identity !== undefined),
   };
+}
+
+function pemOf(bytes: Uint8Array): string {
+  const lines = Buffer.from(bytes)
+    .toString("base64")
+    .replace(/.{64}(?=.)/g, "$&\n");
+  return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
 }
 
 /**

@@ -23,10 +23,12 @@ export const aiTemplate: BackendTemplate<"ai"> = {
   reads: ({ groups, conditions }) => [
     ...groups
       .flat()
-      .flatMap(({ guard, transforms, cache }) => [
+      .flatMap(({ guard, transforms, finalTransforms, cache }) => [
         ...(cache ? (cache.scope?.variables ?? ["jwt"]) : []),
         ...(guard ? guardReads(guard) : []),
-        ...(transforms?.fields.flatMap(({ value: made }) => made.variables) ?? []),
+        ...[...(transforms?.fields ?? []), ...(finalTransforms?.fields ?? [])].flatMap(
+          ({ value: made }) => made.variables,
+        ),
       ]),
     ...conditions
       .flatMap((each) => each?.rules ?? [])

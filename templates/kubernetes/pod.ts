@@ -2,6 +2,7 @@ import type { DeploymentNode, PodSocket } from "../../compiler/ir/deployment.ts"
 import type { Program } from "../../compiler/ir/program.ts";
 import type { Json } from "../../compiler/model/json.ts";
 import { backendTemplateOf } from "../backends/index.ts";
+import { servicePort } from "../code/service-port.ts";
 import { clientPorts } from "../modules/client-ports.ts";
 import { persistedState } from "../modules/persisted-state.ts";
 import { templateOf } from "../policies/index.ts";
@@ -32,7 +33,7 @@ export function podTemplate(
   { image, digest, agent }: KubernetesSettings,
 ): Json {
   const { drain, addresses, workers } = program.process;
-  const stats = portOf(addresses.stats);
+  const stats = servicePort(addresses.stats);
   const isPacked = image === undefined;
   const spec: Json = {
     serviceAccountName: deployment.name,
@@ -74,9 +75,7 @@ export function podTemplate(
         // Received code changes without new pods, unless it changes between one thread and several.
         ...(agent === undefined ? { "gwc.dev/bundle": digest } : {}),
         ...(agent !== undefined && workers !== undefined ? { "gwc.dev/threads": "several" } : {}),
-        "prometheus.io/scrape": "true",
-        "prometheus.io/path": "/metrics",
-        "prometheus.io/port": String(stats),
+        ...(stats === undefined ? {} : scraped(stats)),
         ...deployment.annotations,
       },
     },
@@ -105,6 +104,25 @@ function unpackContainer({ pullPolicy }: DeploymentNode): Json {
   };
 }
 
+/** Annotations with which Prometheus finds the metrics. */
+function scraped(port: number): Readonly<Record<string, string>> {
+  return {
+    "prometheus.io/scrape": "true",
+    "prometheus.io/path": "/metrics",
+    "prometheus.io/port": String(port),
+  };
+}
+
+/** Returns the probes of the readiness page; none if it is off. */
+function probesOf(port: number | undefined): Readonly<Record<string, Json>> {
+  if (port === undefined) return {};
+  const probe = { httpGet: { path: "/healthz/ready", port } };
+  return {
+    readinessProbe: { ...probe, periodSeconds: 10 },
+    startupProbe: { ...probe, periodSeconds: 1, failureThreshold: 60 },
+  };
+}
+
 function gatewayContainer(
   program: Program,
   deployment: DeploymentNode,
@@ -113,7 +131,7 @@ function gatewayContainer(
 ): Json {
   const { binds, process } = program;
   const { addresses, drain } = process;
-  const probe = { httpGet: { path: "/healthz/ready", port: portOf(addresses.readiness) } };
+  const stats = servicePort(addresses.stats);
   const grace = Math.ceil(drain.max / 1000) + KILL_MARGIN;
   const defaults: readonly Json[] = [
     // Expressions read them as env.podName and env.namespace.
@@ -148,10 +166,9 @@ function gatewayContainer(
         name: `listener-${port}`,
         containerPort: port,
       })),
-      { name: "metrics", containerPort: portOf(addresses.stats) },
+      ...(stats === undefined ? [] : [{ name: "metrics", containerPort: stats }]),
     ],
-    readinessProbe: { ...probe, periodSeconds: 10 },
-    startupProbe: { ...probe, periodSeconds: 1, failureThreshold: 60 },
+    ...probesOf(servicePort(addresses.readiness)),
     resources,
     securityContext: SECURITY,
     volumeMounts: [
@@ -251,10 +268,6 @@ function nameOf(variable: Json): Json | undefined {
 
 function isDeleted(variable: Json): boolean {
   return isObject(variable) && variable.$patch === "delete";
-}
-
-function portOf(address: string): number {
-  return Number(address.slice(address.lastIndexOf(":") + 1));
 }
 
 /** Folders with an agent's token, its controller's CA certificates, and its received files. */

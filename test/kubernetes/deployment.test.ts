@@ -152,6 +152,15 @@ it("takes the raw configuration under the typed fields, and refuses what is no p
   expect(() => build("", "rawConfig: {bind: []}")).toThrow(/rawConfig has no field "bind"/);
 });
 
+it("pods without metrics and readiness have neither probes nor a port to scrape", () => {
+  const { read } = build("", "rawConfig: {config: {statsAddr: 'off', readinessAddr: 'off'}}");
+  const { metadata, spec } = read("deployment").spec.template;
+  expect(Object.keys(metadata.annotations).join()).not.toContain("prometheus");
+  expect(spec.containers[0]).not.toHaveProperty("readinessProbe");
+  const ports = spec.containers[0].ports.map((port: { name: string }) => port.name);
+  expect(ports).not.toContain("metrics");
+});
+
 it("a variable of the parameters replaces the usual one", () => {
   const { read } = build(
     "env: [{name: A, value: class}, {name: NAMESPACE, value: elsewhere}]",

@@ -46,6 +46,7 @@ spec:
     ai:
       overrides: [{field: max_completion_tokens, value: 50}]
       transformations: [{field: user, expression: 'string(llmRequest.max_completion_tokens)'}]
+      finalTransformations: [{field: store, expression: 'llmRequest.user == "50"'}]
 ---
 apiVersion: v1
 kind: Secret
@@ -85,6 +86,7 @@ it("a GatewayBackend of models serves them as the policies on it and on its prov
     ],
     max_completion_tokens: 50,
     user: "50",
+    store: true,
     temperature: 0.5,
   });
 });

@@ -70,6 +70,22 @@ it("the metrics tell a hundred models apart, whatever clients ask for", async ()
   expect(models).toContain("other");
 });
 
+it("the log reads the times of a stream and the prices of a call", async () => {
+  const add = {
+    first: "llm.timeToFirstToken < duration('1h')",
+    each: "llm.timePerOutputToken < duration('1h')",
+    input: "llm.costRates.input > 0.0",
+    micros: "uint(llm.cost.total * 1000000) > 0u",
+  };
+  const gateway = await startCounted({}, { frontendPolicies: { accessLog: { add } } });
+  await ask(gateway, { model: "gpt-5", stream: true });
+  const line = await eventually(
+    () => /^.*\trequest .*$/m.exec(gateway.output)?.[0] ?? null,
+    "the line of the request",
+  );
+  expect(line).toContain(" first=true each=true input=true micros=true");
+});
+
 it("the log tells of requests to models, and expressions of it read what is known", async () => {
   const add = {
     asked: "llm.requestModel",

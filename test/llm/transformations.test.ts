@@ -25,6 +25,15 @@ beforeAll(async () => {
     transformations: { messages: greeting },
     promptGuard: { request: [{ regex: { rules: [{ builtin: "email" }] } }] },
   };
+  const final = {
+    transformations: { temperature: "0.5" },
+    finalTransformations: {
+      max_tokens: "llmRequest.max_tokens + 24",
+      metadata: '{"user_id": request.headers["x-user"]}',
+      top_k: "llmRequest.messages[0].content[0].text == 'Hello' ? 7 : 0",
+      temperature: "llmRequest.no_such_field",
+    },
+  };
   gateway = await startGateway({
     env: { KEY: "provider-key" },
     listeners: [
@@ -40,6 +49,12 @@ beforeAll(async () => {
             name: "anthropic",
             matches: [{ path: { pathPrefix: "/anthropic" } }],
             policies: { ...key, ai: { ...ai, routes: { "*": "completions" } } },
+            backends: backend({ anthropic: {} }),
+          },
+          {
+            name: "final",
+            matches: [{ path: { pathPrefix: "/final" } }],
+            policies: { ...key, ai: { ...final, routes: { "*": "completions" } } },
             backends: backend({ anthropic: {} }),
           },
           {
@@ -105,6 +120,13 @@ it("a request is translated with the fields that expressions made", async () => 
   });
 });
 
+it("expressions compute fields of a request in the format of its provider", async () => {
+  const asked = { model: "m", messages, max_tokens: 1000 };
+  await openai("final", { "x-user": "ann" }).chat.completions.create(asked);
+  expect(received()).toMatchObject({ max_tokens: 1024, metadata: { user_id: "ann" }, top_k: 7 });
+  expect(received()).not.toHaveProperty("temperature");
+});
+
 it("guards see what expressions made", async () => {
   const client = openai("guarded", { "x-said": "mail ann@example.com" });
   await client.chat.completions.create({ model: "m", messages });
@@ -121,6 +143,7 @@ it("each model of the front door has expressions of its own", async () => {
   const model = (name: string, limit: number) => ({
     ...{ name, provider: "openAI", params },
     transformation: { max_completion_tokens: `${limit}` },
+    finalTransformation: { user: `"of-${name}"` },
   });
   const door = await startGateway({
     env: { KEY: "provider-key" },
@@ -128,7 +151,7 @@ it("each model of the front door has expressions of its own", async () => {
   });
   const client = new OpenAI({ apiKey: "k", baseURL: `${door.url}/v1`, maxRetries: 0 });
   await client.chat.completions.create({ model: "small", messages });
-  expect(received()).toMatchObject({ max_completion_tokens: 10 });
+  expect(received()).toMatchObject({ max_completion_tokens: 10, user: "of-small" });
   await client.chat.completions.create({ model: "large", messages });
-  expect(received()).toMatchObject({ max_completion_tokens: 1000 });
+  expect(received()).toMatchObject({ max_completion_tokens: 1000, user: "of-large" });
 });

@@ -89,6 +89,7 @@ it("rules read the certificate of a client, over HTTP/1.1 and HTTP/2", async () 
       'source.subjectCn == "cl,ient" && source.subject == r"CN=cl\\,ient" && source.issuer == "CN=The CA"',
     "/alternatives":
       'source.subjectAltNames == ["client.example.com", "spiffe://cluster.local/ns/team/sa/robot", "10.0.0.1"]',
+    "/certificate": 'source.certificate.startsWith("-----BEGIN CERTIFICATE-----\\nMII")',
     "/identity":
       'source.identity.trustDomain == "cluster.local" && source.identity.namespace == "team" && source.identity.serviceAccount == "robot"',
   };

@@ -73,19 +73,19 @@ export type ProcessValue = Infer<typeof processSchema>;
 /** Schema of `config`. */
 export const processSchema = object(
   {
-    statsAddr: text(`Address of the metrics. ${PORT_ALONE}`, {
-      format: "address",
+    statsAddr: text(`Address of the metrics, or \`off\`. ${PORT_ALONE}`, {
+      format: "address-or-off",
       default: ":15020",
       examples: [":15020"],
     }),
-    readinessAddr: text(`Address of the readiness check. ${PORT_ALONE}`, {
-      format: "address",
+    readinessAddr: text(`Address of the readiness check, or \`off\`. ${PORT_ALONE}`, {
+      format: "address-or-off",
       default: ":15021",
       examples: [":15021"],
     }),
     adminAddr: text(
       "Address of the admin page of `gwc run`, or `off`. The page stays on loopback: of other addresses only the port is used.",
-      { format: "admin-address", default: "127.0.0.1:15000" },
+      { format: "address-or-off", default: "127.0.0.1:15000" },
     ),
     logging: object(
       {

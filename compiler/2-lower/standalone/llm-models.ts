@@ -147,6 +147,7 @@ function mergePolicies(
     mergeMaps(shared[part], ai[part]),
   );
   const expressions = mergeExpressions(shared.transformations, ai.transformations);
+  const final = mergeExpressions(shared.finalTransformations, ai.finalTransformations);
   return {
     ...merged,
     ai: {
@@ -155,6 +156,7 @@ function mergePolicies(
       ...(defaults && { defaults }),
       ...(overrides && { overrides }),
       ...(expressions && { transformations: expressions }),
+      ...(final && { finalTransformations: final }),
     },
   };
 }

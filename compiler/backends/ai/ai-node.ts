@@ -96,6 +96,8 @@ export interface AiProviderNode {
   readonly policies: ProviderPolicies | undefined;
   /** Request fields computed by expressions; `undefined` if none. */
   readonly transforms: TransformsNode | undefined;
+  /** Fields of translated requests computed by expressions; `undefined` if none. */
+  readonly finalTransforms: TransformsNode | undefined;
   /** Guards of requests and responses; `undefined` if none. */
   readonly guard: PromptGuardNode | undefined;
   /** Cache of its responses; `undefined` if there is none. */

@@ -57,6 +57,8 @@ export function checkProviders(
     const fields = part.value.filter(({ name }) => !isNaming || name !== "model");
     reportFixedFields(fields, diagnostics);
   }
+  for (const part of distinct(policies.map((own) => own?.finalTransformations)))
+    reportFixedFields(part.value, diagnostics);
   for (const { field, acts, on } of EDITS) {
     if (acts.some((type) => types.has(type))) continue;
     for (const { origin } of distinct<unknown>(policies.map((own) => own?.[field]))) {
@@ -89,6 +91,7 @@ const EDITS = [
   { field: "defaults", acts: EDITED, on: "requests to models" },
   { field: "overrides", acts: EDITED, on: "requests to models" },
   { field: "transformations", acts: EDITED, on: "requests to models" },
+  { field: "finalTransformations", acts: [...CHATS, "Embeddings"], on: "requests to models" },
 ] as const satisfies readonly {
   readonly field: keyof LlmPolicies;
   readonly acts: readonly RouteType[];

@@ -8,7 +8,6 @@ import {
   object,
   shortText,
   text,
-  unsupportedBut,
   type ValueCheck,
 } from "../../schema/schema.ts";
 import { connectionSchemas } from "../parts/connection-schema.ts";
@@ -19,6 +18,7 @@ import { promptGuardSchema } from "./guard-file-form.ts";
 import { modelAuthorizationSchema, modelMatchesSchema } from "./model-conditions.ts";
 import { MODEL_PATTERN } from "./model-pattern.ts";
 import {
+  finalTransformationsSchema,
   promptCaching,
   requestFieldMaps,
   transformationsSchema,
@@ -73,10 +73,6 @@ export function modelSchema() {
       ),
       params: paramsSchema(),
       ...upstreamPolicies(),
-      finalTransformation: unsupportedBut(
-        "changes to requests after their translation",
-        "write `transformation`, which changes requests before they are translated",
-      ),
       guardrails: promptGuardSchema(),
       matches: modelMatchesSchema,
       authorization: modelAuthorizationSchema,
@@ -128,7 +124,7 @@ export function sharedProviderSchema() {
       defaults: object(upstreamPolicies(), {
         checks: [eitherField("backendTLS", "tls")],
         description:
-          "Policies of its models. A model's own ones replace them; `defaults`, `overrides` and `transformation` are merged field by field. A `transformation` of `model` applies to models without `params.model`.",
+          "Policies of its models. A model's own ones replace them; `defaults`, `overrides`, `transformation` and `finalTransformation` are merged field by field. A `transformation` of `model` applies to models without `params.model`.",
       }),
     },
     {
@@ -153,6 +149,7 @@ function upstreamPolicies() {
   return {
     ...requestFieldMaps,
     transformation: transformationsSchema,
+    finalTransformation: finalTransformationsSchema,
     requestHeaders: headerChangesSchema("Changes to the headers of requests to this model only."),
     responseHeaders: headerChangesSchema("Changes to the headers of this model's responses."),
     promptCaching: promptCaching(),

@@ -25,6 +25,11 @@ import { responseCacheSchema } from "./response-cache.ts";
 
 const field = shortText("Key in the request's JSON.");
 
+const computedField = object(
+  { field, expression: inPhase("llm", expression("CEL expression for the value.")) },
+  { required: ["field", "expression"] },
+);
+
 /** Lists of the request fields that the configuration sets. */
 const requestFieldLists = {
   defaults: fieldList(
@@ -42,13 +47,8 @@ const requestFieldLists = {
     object({ field, value: described("Value of the field.") }, { required: ["field", "value"] }),
     REQUEST_FIELDS.overrides,
   ),
-  transformations: fieldList(
-    object(
-      { field, expression: inPhase("llm", expression("CEL expression for the value.")) },
-      { required: ["field", "expression"] },
-    ),
-    REQUEST_FIELDS.transformations,
-  ),
+  transformations: fieldList(computedField, REQUEST_FIELDS.transformations),
+  finalTransformations: fieldList(computedField, REQUEST_FIELDS.finalTransformations),
 };
 
 function fieldList<Value>(item: Schema<Value>, description: string) {

@@ -12,7 +12,6 @@ import {
   map,
   object,
   shortText,
-  unsupportedBut,
 } from "../../schema/schema.ts";
 import { bothForms, formFields, type TwoForms } from "../../schema/two-forms.ts";
 import { expressionsSchema } from "../parts/named-expressions.ts";
@@ -118,6 +117,8 @@ export const REQUEST_FIELDS = {
   overrides: "Values of fields that override those of the request's JSON.",
   transformations:
     "Fields of the request's JSON computed by CEL expressions, which read `llmRequest`, the JSON with `overrides` applied. If one fails, its field is removed.",
+  finalTransformations:
+    "Fields of the JSON in the provider's format, computed by CEL expressions after requests were translated. They read that JSON as `llmRequest`. If one fails, its field is removed.",
 };
 
 /** Request fields that the configuration sets. */
@@ -130,6 +131,12 @@ export const requestFieldMaps = {
 export const transformationsSchema = inPhase(
   "llm",
   expressionsSchema(REQUEST_FIELDS.transformations),
+);
+
+/** Fields of requests in the provider's format, computed by expressions. */
+export const finalTransformationsSchema = inPhase(
+  "llm",
+  expressionsSchema(REQUEST_FIELDS.finalTransformations),
 );
 
 /** Returns the schema of `ai` among the policies of a file. */
@@ -159,10 +166,7 @@ export function llmPoliciesSchema() {
       cache: responseCacheSchema,
       unsupported: unsupportedSchema,
       transformations: transformationsSchema,
-      finalTransformations: unsupportedBut(
-        "changes to requests after their translation",
-        "write `transformations`, which change requests before they are translated",
-      ),
+      finalTransformations: finalTransformationsSchema,
     },
     { minProperties: 1, description: "Policies for requests to LLMs (`ai` backends)." },
   );

@@ -86,8 +86,13 @@ export function resolveProvider(
   if (promptGuard !== undefined && guard === undefined) return undefined;
   const cached = cache && resolveResponseCache(cache, place.types, context);
   if (cache !== undefined && cached === undefined) return undefined;
-  const transforms = resolveTransforms(merged.ai, context);
-  if (merged.ai?.transformations !== undefined && transforms === undefined) return undefined;
+  const { transformations, finalTransformations } = merged.ai ?? {};
+  const transforms = resolveTransforms(transformations, context);
+  const finalTransforms = resolveTransforms(finalTransformations, context);
+  if (transformations !== undefined && transforms === undefined) return undefined;
+  if (finalTransformations !== undefined && finalTransforms === undefined) return undefined;
+  if (cached !== undefined && finalTransforms !== undefined)
+    context.diagnostics.report("cache-before-changes", cached.origin, {});
   return {
     name,
     id: camelCase(name),
@@ -111,6 +116,7 @@ export function resolveProvider(
     isOwnServer: server === undefined && unit.isCompatible !== true,
     policies: merged.ai && policies,
     transforms,
+    finalTransforms,
     guard,
     cache: cached,
     health: isOne ? reportHealth(health, place, context) : providerHealth(health, context),
@@ -123,13 +129,13 @@ function hasOwnCredential({ credentials, sent, movedToken }: BackendConnection):
   return credentials !== undefined || sent !== undefined || movedToken !== undefined;
 }
 
-/** Resolves the transformations; returns `undefined` if none is configured or one is invalid (reported). */
+/** Resolves transformations; returns `undefined` if none is configured or one is invalid (reported). */
 function resolveTransforms(
-  policies: LlmPolicies | undefined,
+  configured: LlmPolicies["transformations"],
   context: BackendResolveContext,
 ): TransformsNode | undefined {
-  if (policies?.transformations === undefined) return undefined;
-  const { value, origin } = policies.transformations;
+  if (configured === undefined) return undefined;
+  const { value, origin } = configured;
   const fields = resolveExpressions(value, "llm", context);
   return fields && { fields, origin };
 }

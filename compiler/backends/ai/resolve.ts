@@ -118,7 +118,9 @@ function servesPathApis(
   policies: BackendPolicies | undefined,
 ): boolean {
   const all = [policies, ...groups.flat().map((provider) => provider.policies)];
-  const fields = ["defaults", "overrides", "transformations"] as const;
+  const fields = [
+    ...(["defaults", "overrides", "transformations", "finalTransformations"] as const),
+  ];
   const isBound = fields.some((field) => all.some((each) => each?.ai?.[field] !== undefined));
   return models === undefined || !isBound;
 }

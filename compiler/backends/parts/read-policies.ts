@@ -63,11 +63,21 @@ export function readModelPolicies(
   model: ModelPoliciesValue,
   origin: Origin,
 ): BackendPolicies | undefined {
-  const { defaults, overrides, transformation, guardrails, promptCaching, health, tls } = model;
+  const {
+    defaults,
+    overrides,
+    transformation,
+    finalTransformation,
+    guardrails,
+    promptCaching,
+    health,
+    tls,
+  } = model;
   const ai = {
     defaults,
     overrides,
     transformations: transformation,
+    finalTransformations: finalTransformation,
     promptGuard: guardrails,
     promptCaching,
     cache: model.cache,
@@ -101,6 +111,7 @@ type ModelPoliciesValue = NonNullable<LlmProviderValue["defaults"]> &
 /** Names in the `llm` section for parts of `ai`. */
 const MODEL_KEYS: Readonly<Record<string, string>> = {
   transformations: "transformation",
+  finalTransformations: "finalTransformation",
   promptGuard: "guardrails",
 };
 
@@ -118,6 +129,7 @@ function readLlm(
     defaults,
     overrides,
     transformations,
+    finalTransformations,
     modelAliases,
     prompts,
     promptCaching,
@@ -141,6 +153,12 @@ function readLlm(
       transformations: {
         value: lowerExpressions(transformations, at("transformations")),
         origin: at("transformations"),
+      },
+    }),
+    ...(finalTransformations && {
+      finalTransformations: {
+        value: lowerExpressions(finalTransformations, at("finalTransformations")),
+        origin: at("finalTransformations"),
       },
     }),
     ...(providerHeader !== undefined && {

@@ -18,9 +18,8 @@ export function checkCall(checker: Checker, node: CallNode): Type {
     return ERROR;
   }
   const namespaced = namespacedName(checker, node);
-  const args = namespaced === undefined ? node.args : node.args.slice(1);
   const declaration = declarationOf(node, namespaced);
-  const types = args.map((arg) => checker.checkValue(arg));
+  const { args, types } = checkedArguments(checker, node, namespaced);
   if (declaration === undefined) {
     reportUnknown(checker, node, namespaced);
     return ERROR;
@@ -38,6 +37,32 @@ export function checkCall(checker: Checker, node: CallNode): Type {
     reportMismatch(checker, node, declaration, types, isMethod);
   }
   return ERROR;
+}
+
+interface CheckedArguments {
+  readonly args: readonly Node[];
+  readonly types: readonly Type[];
+}
+
+function checkedArguments(
+  checker: Checker,
+  node: CallNode,
+  namespaced: string | undefined,
+): CheckedArguments {
+  const args = namespaced === undefined ? node.args : node.args.slice(1);
+  const types = args.map((arg) => checker.checkValue(arg));
+  const hasDouble = types.some((type) => checker.resolved(type).kind === "double");
+  if (!hasDouble || !ARITHMETIC.has(node.name)) return { args, types };
+  const doubles = args.map(asDouble);
+  return { args: doubles, types: doubles.map((arg) => checker.checkValue(arg)) };
+}
+
+/** Operators whose integer literal next to a double is a double: `llm.cost.total * 1000000`. */
+const ARITHMETIC: ReadonlySet<string> = new Set(["+", "-", "*", "/"]);
+
+function asDouble(node: Node): Node {
+  if (node.kind !== "literal" || node.literal.kind !== "int") return node;
+  return { ...node, literal: { kind: "double", value: Number(node.literal.value) } };
 }
 
 /** Returns `math.abs` for a call of a function in a namespace, whose target is a name but not a variable. */
@@ -191,6 +216,9 @@ const FOREIGN_FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ["test", 'use `text.matches("pattern")` to match a pattern'],
   ["match", 'use `text.matches("pattern")` to match a pattern'],
   ["regex", 'use `text.matches("pattern")` to match a pattern'],
+  ["variables", "name the variables that the expression needs"],
+  ["unredacted", "leave it out: values of expressions are complete"],
+  ["raw", 'use `request.headers["x"].split()` for the members of a header'],
   ["now", "use `request.startTime` for the time of a request"],
   ["some", "use `list.exists(x, x > 1)` to test for an item"],
   ["any", "use `list.exists(x, x > 1)` to test for an item"],

@@ -214,7 +214,7 @@ function notValue(emitter: Emitter, node: CallNode): EmittedValue {
 
 /** Emits the two operands of an operator as values. */
 function operandsOf(emitter: Emitter, node: CallNode): readonly [EmittedValue, EmittedValue] {
-  const [left, right] = node.args;
+  const [left, right] = emitter.checked.callOf(node)?.args ?? node.args;
   if (left === undefined || right === undefined) throw new Error(`"${node.name}" lacks an operand`);
   return [emitter.value(left), emitter.value(right)];
 }

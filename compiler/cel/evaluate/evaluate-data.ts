@@ -12,6 +12,8 @@ export function variablesFrom(data: unknown): Readonly<Record<string, unknown>> 
   return {
     request: {
       ...requestFrom(objectOf(all.request), objectOf(all.source)),
+      ...destinationFrom(objectOf(all.destination)),
+      record: recordFrom(objectOf(all.proxy)),
       captured: capturedFrom(all),
     },
     response: responseFrom(objectOf(all.response), objectOf(all.request)),
@@ -30,7 +32,32 @@ export function variablesFrom(data: unknown): Readonly<Record<string, unknown>> 
   };
 }
 
-function requestFrom(request: Data, source: Data): RequestVariables {
+type ConnectionVariables = Pick<
+  RequestVariables,
+  "localAddress" | "localPort" | "serverName" | "record"
+>;
+
+function destinationFrom(destination: Data): Omit<ConnectionVariables, "record"> {
+  const { address, port, hostname } = destination;
+  return {
+    localAddress: textOf(address, "127.0.0.1"),
+    localPort: numberOf(port, 80),
+    serverName: hostname === undefined ? undefined : textOf(hostname, ""),
+  };
+}
+
+function recordFrom({ listener, route }: Data): ConnectionVariables["record"] {
+  const nameOf = (value: unknown): string | undefined => {
+    const { name } = objectOf(value);
+    return name === undefined ? undefined : String(name);
+  };
+  return { listener: nameOf(listener), route: nameOf(route) };
+}
+
+function requestFrom(
+  request: Data,
+  source: Data,
+): Omit<RequestVariables, keyof ConnectionVariables> {
   const headers = headersFrom(request.headers);
   const path = textOf(request.path, "/");
   const host = textOf(request.host, headers.get("host") ?? "localhost");
@@ -49,6 +76,8 @@ function requestFrom(request: Data, source: Data): RequestVariables {
     headerMap: () => headers,
     remoteAddress: textOf(source.address, "127.0.0.1"),
     remotePort: numberOf(source.port, 0),
+    peerAddress: textOf(source.rawAddress, textOf(source.address, "127.0.0.1")),
+    peerPort: numberOf(source.rawPort, numberOf(source.port, 0)),
     bufferedBody: bytesOf(request.body),
     clientCertificate: certificateFrom(source),
   };
@@ -72,6 +101,7 @@ function responseFrom(response: Data, request: Data): ResponseVariables {
     headerMap: () => headers,
     bufferedBody: bytesOf(response.body),
     endTime: timeOf(request.endTime),
+    grpcStatus: response.grpcStatus === undefined ? undefined : numberOf(response.grpcStatus, 0),
   };
 }
 
@@ -82,6 +112,7 @@ function certificateFrom(source: Data): RequestVariables["clientCertificate"] {
   return {
     subject: textOf(source.subject, ""),
     issuer: textOf(source.issuer, ""),
+    pem: textOf(source.certificate, ""),
     subjectCn: source.subjectCn === undefined ? undefined : textOf(source.subjectCn, ""),
     subjectAltNames: Array.isArray(names) ? names.map(String) : [],
     identity:

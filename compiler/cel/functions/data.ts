@@ -113,6 +113,12 @@ export const dataFunctions = declareFunctions({
     signatures: ["map(A, B).merge(map(A, B)): map(A, B)"],
     example: ["{'a': 1}.merge({'a': 2}).a", "2"],
   },
+  redacted: {
+    helper: "collections/maps#redacted",
+    doc: "Headers with `<redacted>` instead of credentials and cookies.",
+    signatures: ["map(string, string).redacted(): map(string, string)"],
+    example: ["{'cookie': 'a=1'}.redacted().cookie", '"<redacted>"'],
+  },
   flatten: {
     helper: "collections/lists#flatten",
     doc: "The elements of the lists in a list, one level deep.",

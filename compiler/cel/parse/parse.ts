@@ -1,5 +1,6 @@
 import { type ASTNode, Environment, ParseError } from "@marcbachmann/cel-js";
 import type { CallNode, LiteralValue, Node, Span } from "./ast.ts";
+import { fieldName, headerViewOf } from "./header-views.ts";
 import { decodeLiteral, isInt64, isUint64, stringOffsets } from "./literals.ts";
 import { macroOf } from "./macros.ts";
 import { parseProblem } from "./parse-problem.ts";
@@ -124,10 +125,12 @@ class Converter {
         return { kind: "name", span, name: tree.args };
       case ".":
       case ".?": {
-        const [operand, field] = tree.args;
-        const fieldSpan: Span = [tree.end - field.length, tree.end];
+        const [owner, written] = tree.args;
+        const fieldSpan: Span = [tree.end - written.length, tree.end];
         const isOptional = tree.op === ".?";
-        return { kind: "select", span, operand: childOf(operand), field, fieldSpan, isOptional };
+        const operand = childOf(owner);
+        const field = fieldName(operand, written);
+        return { kind: "select", span, operand, field, fieldSpan, isOptional };
       }
       case "[]":
       case "[?]": {
@@ -245,7 +248,7 @@ class Converter {
   }
 
   #macroOrCall(call: CallNode): Node {
-    return macroOf(call, this.#problems) ?? call;
+    return macroOf(call, this.#problems) ?? headerViewOf(call) ?? call;
   }
 }
 

@@ -1,4 +1,4 @@
-import { BOOL, BYTES, DOUBLE, DYN, INT, listOf, mapOf, STRING } from "../types/types.ts";
+import { BOOL, BYTES, DOUBLE, DURATION, DYN, INT, listOf, mapOf, STRING } from "../types/types.ts";
 import {
   ALL,
   countVariable,
@@ -40,14 +40,31 @@ const ITEMS: readonly VariableDefinition[] = [
   ),
 ];
 
-/** Defines a part of the costs of an LLM call. */
-function costVariable(name: string, doc: string): VariableDefinition {
+/** Defines a part of the costs of an LLM call, or of its prices. */
+function costVariable(
+  name: string,
+  doc: string,
+  owner: "cost" | "costRates" = "cost",
+): VariableDefinition {
   return {
-    path: `llm.cost.${name}`,
+    path: `llm.${owner}.${name}`,
     type: DOUBLE,
     phases: ON_RESPONSE,
     doc,
-    access: ["llm", "?cost", `?${name}`],
+    access: ["llm", `?${owner}`, `?${name}`],
+    mayFail: true,
+  };
+}
+
+/** Defines a time of a stream of an LLM call, in seconds at run time. */
+function timeVariable(name: string, doc: string): VariableDefinition {
+  return {
+    path: `llm.${name}`,
+    type: DURATION,
+    phases: ["log"],
+    doc,
+    access: ["llm", `?${name}`],
+    helper: "time/time#fromSeconds",
     mayFail: true,
   };
 }
@@ -117,6 +134,27 @@ const MODELS: readonly VariableDefinition[] = [
   costVariable("reasoning", "Costs of reasoning."),
   costVariable("units", "Costs of characters, seconds, images, documents and searches."),
   {
+    path: "llm.costRates",
+    type: objectType("llm.costRates"),
+    phases: ON_RESPONSE,
+    doc: "Prices of a million tokens of the call in US dollars; absent without a price.",
+    access: ["llm", "?costRates"],
+    mayFail: true,
+  },
+  costVariable("input", "Price of the prompt.", "costRates"),
+  costVariable("output", "Price of the completion.", "costRates"),
+  costVariable("cacheRead", "Price of tokens read from the cache.", "costRates"),
+  costVariable("cacheWrite", "Price of tokens written to the cache.", "costRates"),
+  costVariable("reasoning", "Price of reasoning.", "costRates"),
+  timeVariable(
+    "timeToFirstToken",
+    "Time from the request until the first content of a stream; absent for other responses.",
+  ),
+  timeVariable(
+    "timePerOutputToken",
+    "Time of each token of a stream after the first; absent without a count of tokens.",
+  ),
+  {
     path: "llm.prompt",
     type: listOf(mapOf(STRING, STRING)),
     phases: LLM,
@@ -155,6 +193,16 @@ const RESPONSE: readonly VariableDefinition[] = [
     access: ["response", "status"],
     ts: "number",
     range: [100, 999],
+  },
+  {
+    path: "response.grpcStatus",
+    type: INT,
+    phases: ["log"],
+    doc: "The status of a gRPC response, from its trailers or headers; absent for other responses.",
+    access: ["response", "?grpcStatus"],
+    ts: "number",
+    mayFail: true,
+    range: [0, 999],
   },
   {
     path: "response.headers",

@@ -92,6 +92,21 @@ const SOURCE: readonly VariableDefinition[] = [
     range: [0, 65_535],
   },
   textVariable(
+    "source.rawAddress",
+    ["request", "peerAddress"],
+    ALL,
+    "The address at the other end of the TCP connection: that of a proxy that sends the PROXY protocol.",
+  ),
+  {
+    path: "source.rawPort",
+    type: INT,
+    phases: ALL,
+    doc: "Its port.",
+    access: ["request", "peerPort"],
+    ts: "number",
+    range: [0, 65_535],
+  },
+  textVariable(
     "source.subject",
     [...CERTIFICATE, "?subject"],
     ALL,
@@ -102,6 +117,12 @@ const SOURCE: readonly VariableDefinition[] = [
     [...CERTIFICATE, "?issuer"],
     ALL,
     "Issuer of the client certificate.",
+  ),
+  textVariable(
+    "source.certificate",
+    [...CERTIFICATE, "?pem"],
+    ALL,
+    "The client certificate as PEM.",
   ),
   textVariable(
     "source.subjectCn",
@@ -151,6 +172,62 @@ const SOURCE: readonly VariableDefinition[] = [
   ),
 ];
 
+const DESTINATION: readonly VariableDefinition[] = [
+  {
+    path: "destination",
+    type: objectType("destination"),
+    phases: ALL,
+    doc: "The gateway's end of the connection.",
+  },
+  textVariable("destination.address", ["request", "localAddress"], ALL, "Its IP address."),
+  {
+    path: "destination.port",
+    type: INT,
+    phases: ALL,
+    doc: "Its port.",
+    access: ["request", "localPort"],
+    ts: "number",
+    range: [0, 65_535],
+  },
+  textVariable(
+    "destination.hostname",
+    ["request", "?serverName"],
+    ALL,
+    "The server name of the TLS handshake; absent without TLS.",
+  ),
+];
+
+const PROXY: readonly VariableDefinition[] = [
+  { path: "proxy", type: objectType("proxy"), phases: ALL, doc: "What serves the request." },
+  {
+    path: "proxy.gateway",
+    type: objectType("proxy.gateway"),
+    phases: ALL,
+    doc: "The gateway.",
+  },
+  textVariable("proxy.gateway.name", ["env", "gateway"], ALL, "Its name."),
+  textVariable(
+    "proxy.gateway.namespace",
+    ["env", "namespace"],
+    ALL,
+    "Its namespace in Kubernetes.",
+  ),
+  {
+    path: "proxy.listener",
+    type: objectType("proxy.listener"),
+    phases: ALL,
+    doc: "The listener.",
+  },
+  textVariable("proxy.listener.name", ["request", "record", "?listener"], ALL, "Its name."),
+  { path: "proxy.route", type: objectType("proxy.route"), phases: ALL, doc: "The route." },
+  textVariable(
+    "proxy.route.name",
+    ["request", "record", "?route"],
+    ALL,
+    "Its name, as access lines have it; absent before a route is chosen.",
+  ),
+];
+
 const IDENTITIES: readonly VariableDefinition[] = [
   jsonVariable("jwt", "jwt", ALL, "The claims of the verified token; null without one."),
   { path: "auth", type: objectType("auth"), phases: ALL, doc: "The identity of the caller." },
@@ -174,5 +251,7 @@ const IDENTITIES: readonly VariableDefinition[] = [
 export const REQUEST_VARIABLES: readonly VariableDefinition[] = [
   ...REQUEST,
   ...SOURCE,
+  ...DESTINATION,
+  ...PROXY,
   ...IDENTITIES,
 ];

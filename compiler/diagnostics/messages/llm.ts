@@ -148,6 +148,14 @@ export const llmMessages = {
       "Requests of the route type `Models` return the models in the configuration: the fixed models of providers and " +
       "the aliases. Providers are not asked for their models.",
   }),
+  "cache-before-changes": message<Record<never, never>>({
+    severity: "error",
+    text: () => "cached responses would not depend on `finalTransformations`",
+    hint: () => "write `transformations`, which change requests before the cache compares them",
+    explanation:
+      "The cache compares requests before they are translated. `finalTransformations` change them afterwards, and may " +
+      "depend on the caller, so that callers could get responses to other requests.",
+  }),
   "cache-without-caller": message<Record<never, never>>({
     severity: "warning",
     text: () => "no response is cached: no policy of this route identifies callers",

@@ -20,20 +20,23 @@ export async function checkPorts(
   context: DoctorContext,
 ): Promise<readonly CheckedItem[]> {
   const readiness = servicePort("readiness", program.process.addresses.readiness, context);
-  const isServing = await answersReady(readiness);
+  const isServing = readiness !== undefined && (await answersReady(readiness));
   const ports = wantedPorts(program, context);
   return Promise.all(
-    [...ports, readiness].map(async (wanted): Promise<CheckedItem> => {
-      const { name, port, place } = wanted;
-      const item = { group: "ports", name, ...(place !== undefined && { place }) } as const;
-      const code = await openingProblem(wanted);
-      if (code === undefined) return { ...item, status: "ok", detail: `${wanted.address} is free` };
-      if (code === "EADDRINUSE" && isServing) {
-        const detail = `in use; a gateway answers on its readiness port ${readiness.port}`;
-        return { ...item, status: "note", detail };
-      }
-      return { ...item, status: "failed", ...problemOf(code, port) };
-    }),
+    [...ports, ...(readiness === undefined ? [] : [readiness])].map(
+      async (wanted): Promise<CheckedItem> => {
+        const { name, port, place } = wanted;
+        const item = { group: "ports", name, ...(place !== undefined && { place }) } as const;
+        const code = await openingProblem(wanted);
+        if (code === undefined)
+          return { ...item, status: "ok", detail: `${wanted.address} is free` };
+        if (code === "EADDRINUSE" && isServing) {
+          const detail = `in use; a gateway answers on its readiness port ${readiness.port}`;
+          return { ...item, status: "note", detail };
+        }
+        return { ...item, status: "failed", ...problemOf(code, port) };
+      },
+    ),
   );
 }
 
@@ -44,16 +47,19 @@ function wantedPorts(
   const own = [...binds, ...tcp].map(({ port, address = EVERY_ADDRESS, origin }) => {
     return { name: `port ${port}`, port, address, place: context.placeOf(origin) };
   });
-  return [...own, servicePort("stats", addresses.stats, context)];
+  return [...own, servicePort("stats", addresses.stats, context)].filter(
+    (port) => port !== undefined,
+  );
 }
 
-/** The environment overrides addresses of the configuration. */
+/** Returns `undefined` if the page is off. The environment overrides addresses of the configuration. */
 function servicePort(
   what: "stats" | "readiness",
   configured: string,
   { host }: DoctorContext,
-): WantedPort {
+): WantedPort | undefined {
   const text = host.variable(`${what.toUpperCase()}_ADDR`) ?? configured;
+  if (text === "off") return undefined;
   const colon = text.lastIndexOf(":");
   const address = text.slice(0, colon).replace(/^\[|\]$/g, "") || EVERY_ADDRESS;
   const port = Number(text.slice(colon + 1));

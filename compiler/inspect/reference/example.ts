@@ -66,7 +66,7 @@ const FORMS: Readonly<Record<FormatName, string>> = {
   cidr: "10.0.0.0/8",
   ip: "127.0.0.1",
   address: "127.0.0.1:8080",
-  "admin-address": "127.0.0.1:15000",
+  "address-or-off": "127.0.0.1:15000",
 };
 
 /** Candidates for strings with a pattern; the first match is used. */

@@ -42,7 +42,7 @@ const TYPES: Readonly<Record<string, string>> = { array: "list" };
 
 const FORMATS: Readonly<Record<string, string>> = {
   gatewayDuration: "duration",
-  "admin-address": "address",
+  "address-or-off": "address",
 };
 
 function plural(type: string): string {

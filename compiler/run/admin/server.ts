@@ -262,8 +262,8 @@ ${link("/ui/requests", "Requests", current === "requests")}
 ${link("/ui/picture", "Picture", current === "picture")}
 ${link("/ui/try", "Playground", isForm)}
 ${link("/ui/code/main.ts", "Generated code", current === "code")}
-${link(serviceUrl(program.process.addresses.stats, "/metrics"), "Metrics", false)}
-${link(serviceUrl(program.process.addresses.readiness, "/healthz/ready"), "Readiness", false)}
+${serviceLink(program.process.addresses.stats, "/metrics", "Metrics")}
+${serviceLink(program.process.addresses.readiness, "/healthz/ready", "Readiness")}
 </nav>
 </div></header>
 <main>
@@ -281,9 +281,10 @@ function link(href: string, text: string, isCurrent: boolean): Html {
     : html`<a href="${href}">${text}</a>`;
 }
 
-/** Returns the URL of a service address for a reader on this machine. */
-function serviceUrl(address: string, path: string): string {
+/** Returns a link to a page of a service address; nothing if it is off. */
+function serviceLink(address: string, path: string, label: string): Html {
+  if (address === "off") return html``;
   const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(address) ?? [];
   const isEverywhere = ["", "0.0.0.0", "[::]"].includes(host);
-  return `http://${isEverywhere ? "127.0.0.1" : host}:${port}${path}`;
+  return link(`http://${isEverywhere ? "127.0.0.1" : host}:${port}${path}`, label, false);
 }

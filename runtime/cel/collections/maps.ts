@@ -44,6 +44,18 @@ export function merge(map: unknown, other: unknown): ReadonlyMap<unknown, unknow
   return merged;
 }
 
+/** `headers.redacted()`: values of credentials and cookies are replaced. */
+export function redacted(headers: unknown): ReadonlyMap<unknown, unknown> | undefined {
+  if (!isMap(headers)) return undefined;
+  const shown = new Map<unknown, unknown>();
+  for (const [name, value] of entriesOf(headers) ?? [])
+    shown.set(name, typeof name === "string" && SENSITIVE.test(name) ? "<redacted>" : value);
+  return shown;
+}
+
+/** Names of headers with credentials: `authorization`, `x-api-key`, `x-goog-iap-jwt-assertion`, ... */
+const SENSITIVE = /(^|-)(authorization|cookie2?|token|secret|password|key|assertion|signature)$/i;
+
 function isMap(value: unknown): boolean {
   return value instanceof Map || isPlainMap(value);
 }

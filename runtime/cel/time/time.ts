@@ -1,4 +1,4 @@
-import { timestampOf } from "./time-arithmetic.ts";
+import { durationOf, timestampOf } from "./time-arithmetic.ts";
 import { Duration, Timestamp } from "./time-values.ts";
 
 /** An optional zone. */
@@ -9,6 +9,13 @@ export function fromMillis(millis: number | undefined): Timestamp | undefined {
   if (millis === undefined) return undefined;
   const seconds = Math.floor(millis / 1000);
   return timestampOf(seconds, Math.round((millis - seconds * 1000) * 1_000_000));
+}
+
+/** Converts seconds to a duration. */
+export function fromSeconds(seconds: number | undefined): Duration | undefined {
+  if (seconds === undefined) return undefined;
+  const whole = Math.floor(seconds);
+  return durationOf(whole, Math.round((seconds - whole) * 1_000_000_000));
 }
 
 /** `time.getFullYear()`, in UTC or a zone. */

@@ -131,6 +131,10 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     return this.#writer.status;
   }
 
+  get responseTrailers(): HeaderList {
+    return this.#writer.trailers;
+  }
+
   get responseHeaders(): HeaderList {
     return this.#writer.headers;
   }

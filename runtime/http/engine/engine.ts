@@ -33,6 +33,9 @@ export interface EngineConnection extends PeerConnection {
   /** Address of the client; IPv4 may be written as IPv6 (`::ffff:`). Absent if the client left before it was known. */
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
+  /** The proxy that announced the client; absent without one. */
+  readonly peerAddress?: string | undefined;
+  readonly peerPort?: number | undefined;
   /** Address of the gateway's end, in the same form. */
   readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;

@@ -89,6 +89,15 @@ export abstract class ReceivedRequest {
     return this.#request.socket.remotePort ?? 0;
   }
 
+  get peerAddress(): string {
+    const { peerAddress, remoteAddress } = this.#request.socket;
+    return plainAddress(peerAddress ?? remoteAddress);
+  }
+
+  get peerPort(): number {
+    return this.#request.socket.peerPort ?? this.remotePort;
+  }
+
   get localAddress(): string {
     return plainAddress(this.#request.socket.localAddress);
   }

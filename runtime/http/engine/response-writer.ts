@@ -43,6 +43,9 @@ export class ResponseWriter implements ResponseSink {
     return this.#edits;
   }
 
+  /** Trailers as sent; empty without any. */
+  trailers: HeaderList = [];
+
   /** Headers as sent; empty before. */
   get headers(): HeaderList {
     if (this.#headers === undefined && this.#passed !== undefined) {
@@ -127,7 +130,10 @@ export class ResponseWriter implements ResponseSink {
   end(trailers: readonly string[] | undefined): void {
     if (this.isOver) return;
     this.isOver = true;
-    if (trailers !== undefined && this.acceptsTrailers) this.#response.setTrailers(trailers);
+    if (trailers !== undefined && this.acceptsTrailers) {
+      this.trailers = trailers;
+      this.#response.setTrailers(trailers);
+    }
     this.#response.end();
   }
 

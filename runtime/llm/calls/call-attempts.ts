@@ -253,7 +253,8 @@ function upstreamRequest(
     target.prepare?.(edited);
     const endpoint =
       typeof target.path === "string" ? target.path : target.path(model, call.isStream);
-    const body = target.requestBody(call, edited, exchange);
+    const translated = target.requestBody(call, edited, exchange);
+    const body = target.finish?.(exchange, translated) ?? translated;
     const method = "POST";
     const path = target.provider.upstream.basePath + withQuery(endpoint, exchange, target);
     const lines = requestLines(exchange, target, endpoint);

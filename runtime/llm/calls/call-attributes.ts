@@ -1,6 +1,6 @@
 import type { JsonObject, LlmCall, LlmCost } from "../../cel/variables.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
-import { costOf, type ModelPriceList } from "../chat/prices.ts";
+import { costOf, type ModelPriceList, ratesOf, type TokenRates } from "../chat/prices.ts";
 import { isJsonObject, joinedTexts } from "../chat/request-object.ts";
 import type { Usage } from "../chat/usage.ts";
 import type { ChatCall } from "./chat-call.ts";
@@ -30,6 +30,11 @@ export class CallAttributes implements LlmCall {
   searches?: number;
   /** Costs in US dollars; absent if prices or tokens are unknown. */
   cost?: LlmCost;
+  /** Prices that apply to the call. */
+  costRates?: TokenRates;
+  /** Seconds from the request until the first content of a stream, and from there for each token of the output. */
+  timeToFirstToken?: number;
+  timePerOutputToken?: number;
 
   constructor(call: ChatCall) {
     const { model, isStream } = call;
@@ -73,7 +78,15 @@ export class CallAttributes implements LlmCall {
     if (usage === undefined) return;
     noteTokens(this, usage);
     const price = prices?.get(model ?? requested) ?? prices?.get(requested);
-    if (price !== undefined) this.cost = costOf(price, usage, units);
+    if (price === undefined) return;
+    this.costRates = ratesOf(price, usage);
+    this.cost = costOf(this.costRates, usage, units);
+  }
+
+  /** Adds the times of a stream, in seconds. */
+  noteTimes(firstToken: number | undefined, perToken: number | undefined): void {
+    if (firstToken !== undefined) this.timeToFirstToken = firstToken;
+    if (perToken !== undefined) this.timePerOutputToken = perToken;
   }
 }
 

@@ -223,7 +223,8 @@ function shortValue(text: string, { start, end }: Member): unknown {
 /** A JSON string without escapes, as names of models are. */
 const PLAIN_STRING = /^"[\w.:/@-]*"$/;
 
-function parseObject(text: string, isExact = false): JsonObject | undefined {
+/** Parses an object; `undefined` for anything else. `isExact`: numbers beyond doubles stay exact. */
+export function parseObject(text: string, isExact = false): JsonObject | undefined {
   try {
     const value: unknown = isExact ? parseExact(text) : JSON.parse(text);
     return isJsonObject(value) ? value : undefined;
@@ -261,7 +262,8 @@ function caseVariant(key: string): LlmRefusal {
   return invalid(`"${key}" differs from "${foldCase(key)}" only in case`, key);
 }
 
-function noJson(): LlmRefusal {
+/** Returns the refusal of a body whose nested values are not valid JSON. */
+export function noJson(): LlmRefusal {
   return invalid("the request body is not valid JSON");
 }
 

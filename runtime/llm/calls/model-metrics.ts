@@ -47,6 +47,16 @@ interface ProviderState {
  */
 const MAX_MODELS = 100;
 
+/** Returns the seconds of each token of a stream after the first; `undefined` without a stream or a count of tokens. */
+export function timePerToken({
+  duration,
+  firstToken,
+  usage,
+}: ModelCallFigures): number | undefined {
+  if (firstToken === undefined || usage === undefined || usage.output < 2) return undefined;
+  return (duration - firstToken) / (usage.output - 1);
+}
+
 /** Counts requests to models by the names and buckets of OpenTelemetry's conventions for generative AI. */
 export class ModelMetrics implements ServerStates {
   readonly #metrics: Metrics;
@@ -76,10 +86,9 @@ export class ModelMetrics implements ServerStates {
       if (usage.cacheRead > 0) series.prompt("read").value += usage.cacheRead;
       if (usage.cacheWrite > 0) series.prompt("write").value += usage.cacheWrite;
     }
-    if (firstToken === undefined) return;
-    series.firstToken.add(firstToken);
-    if (usage === undefined || usage.output < 2) return;
-    series.perToken.add((duration - firstToken) / (usage.output - 1));
+    if (firstToken !== undefined) series.firstToken.add(firstToken);
+    const perToken = timePerToken(figures);
+    if (perToken !== undefined) series.perToken.add(perToken);
   }
 
   /** Adds the costs of a call, in US dollars. */

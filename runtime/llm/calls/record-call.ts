@@ -7,7 +7,7 @@ import type { AttemptOutcome } from "./attempt-outcome.ts";
 import { CallAttributes } from "./call-attributes.ts";
 import type { ChatCall } from "./chat-call.ts";
 import { countTokens, usedFacts } from "./count-tokens.ts";
-import { type ModelCallFigures, ModelMetrics } from "./model-metrics.ts";
+import { type ModelCallFigures, ModelMetrics, timePerToken } from "./model-metrics.ts";
 import type { LlmTarget } from "./target.ts";
 
 /** Logs the parameters of a request, by the names of OpenTelemetry's conventions for generative AI. */
@@ -88,6 +88,7 @@ export function recordResponse(
   if (health !== undefined) metrics.provider(record.route ?? "unknown", name, health);
   if (outcome.kind === "failed") return;
   call.attributes.note(usedFacts(call, outcome), call.model, prices);
+  call.attributes.noteTimes(called.firstToken, timePerToken(called));
   const { cost } = call.attributes;
   if (cost !== undefined) {
     fields.set("gen_ai.cost", String(Number(cost.total.toFixed(9))));

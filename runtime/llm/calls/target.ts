@@ -8,6 +8,7 @@ import type { StreamStep } from "../chat/stream-step.ts";
 import type { PromptGuard } from "../guards/prompt-guard.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { ChatCall } from "./chat-call.ts";
+import type { FinalChange } from "./final-fields.ts";
 import type { CallTransform, TransformedRequest } from "./transform-fields.ts";
 
 /**
@@ -44,6 +45,8 @@ export interface TargetSettings extends AnyTarget {
   readonly guard?: PromptGuard;
   /** Transforms a call with expressions, before it is guarded; absent if there are no expressions. */
   readonly transform?: CallTransform;
+  /** Changes the translated body; absent if nothing changes it. */
+  readonly finish?: FinalChange;
   /** Cache of responses; absent if each request is sent to the provider. */
   readonly cache?: ResponseCache;
   /** Providers that may send each other's cached responses; absent: only this one. */

@@ -45,14 +45,14 @@ export interface ModelPriceList {
   get(model: string): ModelPrice | undefined;
 }
 
-/** Returns the costs of a call. */
-export function costOf(
-  { rates: own, tiers = [] }: ModelPrice,
-  usage: Usage,
-  units: Units = {},
-): LlmCost {
+/** Returns the prices of a call, which may depend on the length of its prompt. */
+export function ratesOf({ rates, tiers = [] }: ModelPrice, usage: Usage): TokenRates {
   const tier = tiers.findLast(({ contextOver }) => usage.input > contextOver);
-  const rates = tier === undefined ? own : { ...own, ...tier.rates };
+  return tier === undefined ? rates : { ...rates, ...tier.rates };
+}
+
+/** Returns the costs of a call. */
+export function costOf(rates: TokenRates, usage: Usage, units: Units = {}): LlmCost {
   const { input: perInput = 0, output: perOutput = 0 } = rates;
   const { cacheRead: perRead = perInput, cacheWrite: perWrite = perInput } = rates;
   const { reasoning: perReasoning = perOutput } = rates;

@@ -53,6 +53,8 @@ class ProxiedConnections implements ProxiedClients {
     const client = this.#clients.get(peerOf(socket));
     if (client === undefined) return;
     Object.defineProperties(socket, {
+      peerAddress: { value: socket.remoteAddress },
+      peerPort: { value: socket.remotePort },
       remoteAddress: { value: client.address },
       remotePort: { value: client.port },
       remoteFamily: { value: isIPv6(client.address) ? "IPv6" : "IPv4" },

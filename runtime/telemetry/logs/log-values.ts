@@ -14,10 +14,18 @@ export class FinalResponse implements LogResponseVariables {
   /** `undefined` if the client disconnected before the response. */
   readonly status: number | undefined;
   readonly #headers: readonly string[];
+  readonly #trailers: readonly string[];
 
-  constructor({ responseHeaders }: Exchange, status: number | undefined) {
+  constructor({ responseHeaders, responseTrailers }: Exchange, status: number | undefined) {
     this.status = status;
     this.#headers = responseHeaders;
+    this.#trailers = responseTrailers;
+  }
+
+  get grpcStatus(): number | undefined {
+    const status =
+      headerValue(this.#trailers, "grpc-status") ?? headerValue(this.#headers, "grpc-status");
+    return status !== undefined && /^\d{1,3}$/.test(status) ? Number(status) : undefined;
   }
 
   get endTime(): number {

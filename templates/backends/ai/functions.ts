@@ -129,6 +129,28 @@ export class AiFunctions {
     });
   }
 
+  /** Declares the changes of expressions to translated bodies; `undefined` if nothing changes. */
+  finish({ edit: form, isForm }: AskedType, node: ProviderNode): Name | undefined {
+    const { finalTransforms } = node;
+    if (finalTransforms === undefined || !form.takesFields || isForm === true) return undefined;
+    const { origin } = finalTransforms;
+    const says = ({ finalTransforms: own }: ProviderNode) =>
+      own?.fields.map(({ name: field, value }) => [field, value.source]);
+    const fields = this.#declare(node, {
+      label: "providerFields",
+      says,
+      origin,
+      make: (id) => this.#fieldsFunction(id, finalTransforms),
+    });
+    const open = imported("gwc/runtime/llm/calls/final-fields", "finalFields");
+    return this.#declare(node, {
+      label: "finishRequest",
+      says,
+      origin,
+      make: (id) => code`const ${id} = ${open}(${literal({ fields })});`,
+    });
+  }
+
   /** Declares the function that chooses a target of a conditional model, by its index. */
   condition(model: VirtualModel): Name {
     const known = this.#conditions.get(model);

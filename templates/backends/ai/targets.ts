@@ -51,6 +51,7 @@ function branchCode(
     transform: functions.transform(asked, node),
     affinity: asked.operation === "chat" ? affinityCode(node) : undefined,
     prepare: functions.prepare(asked, node),
+    finish: functions.finish(asked, node),
     ...(asked.isCached === true ? functions.cache(node) : {}),
   };
   if (format === "converse" && asked.native === "converse") {

@@ -5,16 +5,13 @@ import { kubernetesHeaderChangesSchema } from "../../../backends/parts/header-ch
 import { clientServerFields, simpleFields } from "../../../backends/parts/manifest-connection.ts";
 import { kubernetesRulesSchema } from "../../../backends/parts/rules.ts";
 import { gatewayModelSchema } from "../../../manifests/model.ts";
-import { object, unsupportedBut } from "../../../schema/schema.ts";
+import { object } from "../../../schema/schema.ts";
 
 /** Returns the schema of GatewayModel. */
 export function modelResourceSchema() {
   const fields = {
     transformations: llmFields.transformations,
-    finalTransformations: unsupportedBut(
-      "changes to requests after their translation",
-      "write `transformations`, which change requests before they are translated",
-    ),
+    finalTransformations: llmFields.finalTransformations,
     authorization: {
       ...kubernetesRulesSchema,
       description:

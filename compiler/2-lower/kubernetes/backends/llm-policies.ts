@@ -33,10 +33,11 @@ export function llmPolicies(
   const [aliases, prompt] = [part("modelAliases"), part("prompt")];
   const [caching, guard] = [part("promptCaching"), part("promptGuard")];
   const [transforms, unsupported] = [part("transformations"), part("unsupported")];
+  const final = part("finalTransformations");
   const cache = part("cache");
   const found = [
     ...[routes, defaults, overrides, transforms, aliases, prompt, caching, guard, unsupported],
-    cache,
+    ...[cache, final],
   ];
   const first = found.find((each) => each !== undefined);
   if (first === undefined) return undefined;
@@ -58,6 +59,9 @@ export function llmPolicies(
     }),
     ...(transforms && {
       transformations: { value: readTransforms(transforms), origin: transforms.origin },
+    }),
+    ...(final && {
+      finalTransformations: { value: readTransforms(final), origin: final.origin },
     }),
     ...(aliases && {
       modelAliases: {

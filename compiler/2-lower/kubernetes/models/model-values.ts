@@ -4,7 +4,9 @@ import { fieldValues } from "../policies/fields.ts";
 import type { FieldValue } from "../policies/merge.ts";
 
 /** Policies of a model that are policies of LLM requests in a GatewayPolicy. */
-const OF_REQUESTS: ReadonlySet<string> = new Set(["promptGuard", "transformations"]);
+const OF_REQUESTS: ReadonlySet<string> = new Set([
+  ...["promptGuard", "transformations", "finalTransformations"],
+]);
 
 /** Returns the policies of a model as values of a GatewayPolicy's `backend`; headers and rules are not among these. */
 export function modelValues(model: ManifestOf<"GatewayModel">): readonly FieldValue[] {

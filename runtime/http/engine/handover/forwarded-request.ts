@@ -156,18 +156,21 @@ export class ForwardedRequest implements LineListener<HandoverMessage>, BodySink
 }
 
 function factsOf(connection: EngineConnection): HandedOverConnection {
-  const { remoteAddress, remotePort, localAddress, localPort, encrypted, servername } = connection;
+  const { remoteAddress, remotePort, peerAddress, peerPort, servername } = connection;
+  const { localAddress, localPort, encrypted } = connection;
   const isAuthorized = connection.authorized === true;
   const shown = isAuthorized ? connection.getPeerX509Certificate?.() : undefined;
   const { subject, issuer, subjectAltName } = shown ?? {};
   return {
     remoteAddress,
     remotePort,
+    peerAddress,
+    peerPort,
     localAddress,
     localPort,
     encrypted: encrypted === true,
     servername: typeof servername === "string" ? servername : undefined,
     authorized: isAuthorized,
-    certificate: shown && { subject, issuer, subjectAltName },
+    certificate: shown && { subject, issuer, subjectAltName, raw: shown.raw },
   };
 }

@@ -27,6 +27,8 @@ export interface HandedOver {
 export interface HandedOverConnection {
   readonly remoteAddress: string | undefined;
   readonly remotePort: number | undefined;
+  readonly peerAddress: string | undefined;
+  readonly peerPort: number | undefined;
   readonly localAddress: string | undefined;
   readonly localPort: number | undefined;
   readonly encrypted: boolean;
