@@ -3,6 +3,8 @@ import {
   type CipherSuite,
   type FrontendTlsConfig,
   isSuiteOf,
+  type KeyExchangeGroup,
+  opensslGroup,
   opensslName,
 } from "../config/frontend.ts";
 import type { ListenerResource } from "../config/resources.ts";
@@ -71,11 +73,12 @@ interface Share {
   readonly versionOrigin: Origin;
   readonly cipherSuites: readonly CipherSuite[];
   readonly suitesOrigin: Origin;
+  readonly keyExchangeGroups: readonly KeyExchangeGroup[] | undefined;
   readonly clients: ClientCertificatesNode | undefined;
 }
 
 function nodeOf(
-  { minVersion, maxVersion, cipherSuites, clients }: Share,
+  { minVersion, maxVersion, cipherSuites, keyExchangeGroups, clients }: Share,
   { handshakeTimeout }: FrontendTlsConfig,
   alpn: readonly string[],
 ): TlsNode {
@@ -88,6 +91,7 @@ function nodeOf(
     cipherSuites: cipherSuites
       .filter((suite) => versions.some((version) => isSuiteOf(suite, version)))
       .map(opensslName),
+    ...(keyExchangeGroups && { keyExchangeGroups: keyExchangeGroups.map(opensslGroup) }),
     alpn,
     clients,
   };
@@ -111,6 +115,7 @@ function shareOf(listener: ListenerResource, frontend: FrontendTlsConfig): Share
     cipherSuites: tls.cipherSuites ?? frontend.cipherSuites,
     suitesOrigin:
       tls.cipherSuites === undefined ? frontend.suitesOrigin : childOf(at, "cipherSuites"),
+    keyExchangeGroups: tls.keyExchangeGroups ?? frontend.keyExchangeGroups,
     clients: tls.clients,
   };
 }

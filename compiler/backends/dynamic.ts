@@ -5,7 +5,15 @@ import type { BackendConnection, TcpConnection } from "../model/connections.ts";
 import { HTTP_SERVER } from "../model/traffic.ts";
 import { addressRanges } from "../schema/address-ranges.ts";
 import { parseTimer } from "../schema/duration.ts";
-import { duration, type Infer, integer, list, object, type Schema } from "../schema/schema.ts";
+import {
+  duration,
+  type Infer,
+  integer,
+  list,
+  object,
+  type Schema,
+  unsupportedBut,
+} from "../schema/schema.ts";
 import type { Backend } from "./backend.ts";
 import { resolveConnection, resolveTcpConnection } from "./parts/connection.ts";
 import { curlCommand } from "./parts/try-request.ts";
@@ -150,6 +158,10 @@ const IDLE_TIMEOUT = "How long an idle tunnel stays open; 10m by default.";
 function dynamicFields(namedBy: string, defaults: string) {
   return {
     port: integer(`Port for a ${namedBy} that names none; ${defaults} by default.`, 1, 65535),
+    target: unsupportedBut(
+      "destinations by an expression",
+      "let clients name the host, or write a route with a `host` backend for each destination",
+    ),
     allowPrivate: addressRanges(
       "Non-public addresses that are allowed. Loopback, private and link-local addresses are refused " +
         "otherwise. A cloud's metadata address must be listed individually.",

@@ -1,6 +1,6 @@
 import { byteCount, choice, duration, integer, list, type Schema, text } from "../schema/schema.ts";
 import { bothForms } from "../schema/two-forms.ts";
-import { CIPHER_SUITES } from "./frontend.ts";
+import { CIPHER_SUITES, KEY_EXCHANGE_GROUPS } from "./frontend.ts";
 
 /** Builder of a duration field in files or manifests. */
 type TimeSchema = (
@@ -114,6 +114,15 @@ export const cipherSuites = bothForms(
     description: "Cipher suites that clients can negotiate, by preference.",
   }),
   { file: { minItems: 1, maxItems: CIPHER_SUITES.length, uniqueItems: true } },
+);
+
+/** Schemas of the groups of the key exchange that clients can negotiate. */
+export const keyExchangeGroups = bothForms(
+  list(choice("A group.", KEY_EXCHANGE_GROUPS), {
+    description:
+      "Groups of the key exchange that clients can negotiate, by preference. By default those of OpenSSL, with `X25519_MLKEM768` first.",
+  }),
+  { file: { minItems: 1, maxItems: KEY_EXCHANGE_GROUPS.length, uniqueItems: true } },
 );
 
 /** Description of the condition of the access log. */

@@ -38,6 +38,8 @@ export interface FrontendTlsConfig {
   readonly cipherSuites: readonly CipherSuite[];
   /** Place of the cipher suites; the gateway for the defaults. */
   readonly suitesOrigin: Origin;
+  /** Groups of the key exchange, by preference; `undefined` for the defaults of OpenSSL. */
+  readonly keyExchangeGroups?: readonly KeyExchangeGroup[] | undefined;
 }
 
 /** Traffic of the sections of a frontend, by their names in a file; single fields where they differ. */
@@ -54,6 +56,7 @@ export const FRONTEND_TRAFFIC: Readonly<Record<string, readonly Traffic[]>> = {
   "tls.minVersion": ["tls"],
   "tls.maxVersion": ["tls"],
   "tls.cipherSuites": ["tls"],
+  "tls.keyExchangeGroups": ["tls"],
   "tls.alpn": ["https", "endedTls"],
 };
 
@@ -108,6 +111,27 @@ export function alpnSections(
 /** Whether gwc supports an ALPN protocol. */
 function isAlpn(protocol: string): protocol is AlpnProtocol {
   return protocol === "h2" || protocol === "http/1.1";
+}
+
+/** Groups of the key exchange of TLS, by OpenSSL's names. */
+const GROUPS = {
+  X25519: "X25519",
+  "P-256": "P-256",
+  "P-384": "P-384",
+  X25519_MLKEM768: "X25519MLKEM768",
+} as const;
+
+/** Names of the groups of the key exchange. */
+export type KeyExchangeGroup = keyof typeof GROUPS;
+
+/** Names of the groups of the key exchange, for schemas. */
+export const KEY_EXCHANGE_GROUPS: readonly KeyExchangeGroup[] = [
+  ...(["X25519_MLKEM768", "X25519", "P-256", "P-384"] as const),
+];
+
+/** Returns a group as named by OpenSSL. */
+export function opensslGroup(group: KeyExchangeGroup): string {
+  return GROUPS[group];
 }
 
 /** Supported cipher suites, in their default order. */

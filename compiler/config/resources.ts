@@ -11,7 +11,7 @@ import type { MatchRank, ValueMatchConfig } from "../model/matches.ts";
 import type { CatalogSource } from "../model/model-prices.ts";
 import type { PolicyConfig } from "../policies/index.ts";
 import type { AccessLogConfig } from "./access-log.ts";
-import type { CipherSuite, FrontendConfig } from "./frontend.ts";
+import type { CipherSuite, FrontendConfig, KeyExchangeGroup } from "./frontend.ts";
 import type { LevelsConfig } from "./log-levels.ts";
 import type { TracingConfig } from "./tracing.ts";
 
@@ -104,6 +104,7 @@ export interface ListenerTlsResource {
   readonly minVersion?: TlsVersion | undefined;
   readonly maxVersion?: TlsVersion | undefined;
   readonly cipherSuites?: readonly CipherSuite[] | undefined;
+  readonly keyExchangeGroups?: readonly KeyExchangeGroup[] | undefined;
 }
 
 /** A backend of a route, and the policies for its own requests and responses. */

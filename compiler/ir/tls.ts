@@ -10,6 +10,8 @@ export interface TlsNode {
   readonly maxVersion: TlsVersion;
   /** Cipher suites by OpenSSL's names. */
   readonly cipherSuites: readonly string[];
+  /** Groups of the key exchange by OpenSSL's names; absent for its defaults. */
+  readonly keyExchangeGroups?: readonly string[];
   readonly alpn: readonly string[];
   /** `undefined` if clients need no certificate. */
   readonly clients: ClientCertificatesNode | undefined;

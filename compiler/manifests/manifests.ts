@@ -34,6 +34,8 @@ interface ManifestShape<Kind extends ManifestKind> {
   readonly namespace: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Ports of its listeners that only routes of the gateway are to reach, by its annotation `internal-ports`. */
+  readonly internalPorts: readonly number[];
   /** RFC 3339; empty if unknown: the resource then counts as the youngest. */
   readonly created: string;
   /** `undefined` if its document has (reported) mistakes: references to it are valid, but its content is unknown. */

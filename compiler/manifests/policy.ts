@@ -5,8 +5,8 @@ import {
   map,
   object,
   type Schema,
-  type ValueCheck,
   unsupportedBut,
+  type ValueCheck,
 } from "../schema/schema.ts";
 import {
   groupName,

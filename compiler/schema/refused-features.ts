@@ -5,3 +5,13 @@ export const TUNNELS_INSTEAD =
 /** Hint for tunnels of a mesh without sidecars. */
 export const HBONE_INSTEAD =
   "end tunnels before the gateway; in a cluster, give pods sidecars and GatewayParameters `mesh: {}`";
+
+/** Hint for Services of a mesh, which a file cannot resolve. */
+export const SERVICE_INSTEAD = "write the address of the server: host: NAME:PORT";
+
+/** Hint for names of backends where a server is reached without policies. */
+export const BACKEND_INSTEAD = "write the address of the server here: host: NAME:PORT";
+
+/** Hint for a choice of key exchange groups. */
+export const GROUPS_INSTEAD =
+  "remove it: the defaults of OpenSSL are offered, with X25519MLKEM768 first";

@@ -74,7 +74,7 @@ export class Certificates {
 
   /** Options of a connection before its server name is known, and of clients that request none: the first certificate. */
   get defaults(): SecureContextOptions {
-    const { minVersion, maxVersion, cipherSuites } = this.#settings;
+    const { minVersion, maxVersion, cipherSuites, keyExchangeGroups: groups } = this.#settings;
     const [first] = this.#contexts;
     return {
       ...(first?.kind === "usable" && first.pair),
@@ -82,6 +82,7 @@ export class Certificates {
       minVersion,
       maxVersion,
       ciphers: cipherSuites.join(":"),
+      ...(groups !== undefined && { ecdhCurve: groups.join(":") }),
       honorCipherOrder: true,
       // A resumed session would outlive the client's certificate, which is valid for minutes.
       ...(this.#identities.length > 0 && { secureOptions: constants.SSL_OP_NO_TICKET }),

@@ -9,6 +9,8 @@ export interface TlsSettings {
   readonly maxVersion: TlsVersion;
   /** OpenSSL's names in order of preference; suites of TLS 1.3 and earlier together. */
   readonly cipherSuites: readonly string[];
+  /** OpenSSL's names of the groups of the key exchange, in order of preference; absent for its defaults. */
+  readonly keyExchangeGroups?: readonly string[];
   /** Protocols in order of preference (RFC 7301). */
   readonly alpn: readonly string[];
   /** If absent, clients need no certificate. */

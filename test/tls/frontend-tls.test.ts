@@ -50,6 +50,13 @@ it("a protocol is agreed on by ALPN, and only one that is configured", async () 
   expect(await handshake(both.port, { ALPNProtocols: ["http/1.1", "h2"] })).toBe("h2");
 });
 
+it("clients exchange keys by the groups of the listener, and by no others", async () => {
+  const { port } = await secure(one({ keyExchangeGroups: ["P-384", "X25519_MLKEM768"] }));
+  for (const ecdhCurve of ["P-384", "X25519MLKEM768"])
+    expect(await handshake(port, { ecdhCurve })).toBe(false);
+  await expect(handshake(port, { ecdhCurve: "P-256" })).rejects.toThrow();
+});
+
 it("a handshake that takes too long is aborted", async () => {
   const { port } = await secure(one({}), {
     frontendPolicies: { tls: { handshakeTimeout: "200ms" } },
@@ -83,13 +90,14 @@ it("rules read the certificate of a client, over HTTP/1.1 and HTTP/2", async () 
   const names = "DNS:client.example.com,URI:spiffe://cluster.local/ns/team/sa/robot,IP:10.0.0.1";
   makeCertificate(folder, "client", { signer: "ca", commonName: "cl,ient", names });
   makeCertificate(folder, "other", { signer: "ca" });
+  const pem = readFileSync(join(folder, "client.pem"), "utf8");
   const host = await startUpstream((_request, response) => response.end("ok"));
   const rules = {
     "/names":
       'source.subjectCn == "cl,ient" && source.subject == r"CN=cl\\,ient" && source.issuer == "CN=The CA"',
     "/alternatives":
       'source.subjectAltNames == ["client.example.com", "spiffe://cluster.local/ns/team/sa/robot", "10.0.0.1"]',
-    "/certificate": 'source.certificate.startsWith("-----BEGIN CERTIFICATE-----\\nMII")',
+    "/certificate": `source.certificate.trim() == ${JSON.stringify(pem.trim())}`,
     "/identity":
       'source.identity.trustDomain == "cluster.local" && source.identity.namespace == "team" && source.identity.serviceAccount == "robot"',
   };

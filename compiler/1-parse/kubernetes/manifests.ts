@@ -75,7 +75,7 @@ export function manifestReader(
 export function unknownManifest(kind: ManifestKind, namespace: string, name: string): Manifest {
   const title = namespace === "" ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
   const origin = { file: "", document: 0, path: [], resource: { name: title, depth: 0 } };
-  return broken(kind, { namespace, name, labels: {}, created: "", origin });
+  return broken(kind, { namespace, name, labels: {}, internalPorts: [], created: "", origin });
 }
 
 /**
@@ -125,10 +125,10 @@ function readManifest(
   const recognised = recognise(value, place, diagnostics);
   if (recognised === undefined) return undefined;
   const { row, isKnown } = recognised;
-  const { name, namespace, labels, created } = metadataOf(value, row);
+  const { name, namespace, labels, internalPorts, created } = metadataOf(value, row);
   const title = `${row.kind} ${row.isNamespaced ? `${namespace}/` : ""}${name}`;
   const origin = { ...place, resource: { name: title, depth: place.path.length } };
-  const known = { namespace, name, labels, created, origin };
+  const known = { namespace, name, labels, internalPorts, created, origin };
   // The meaning of another version is unknown; only the existence of the resource is known.
   if (!isKnown) return broken(row.kind, known);
   const preparedOnce = () => {
@@ -252,19 +252,25 @@ function prepare(row: KindRow, values: readonly KubernetesObject[]): Prepared {
 function metadataOf(
   { metadata }: KubernetesObject,
   { isNamespaced }: KindRow,
-): Pick<Manifest, "name" | "namespace" | "labels" | "created"> {
+): Pick<Manifest, "name" | "namespace" | "labels" | "internalPorts" | "created"> {
   const given = (typeof metadata === "object" && metadata !== null ? metadata : {}) as Readonly<
     Record<string, ConfigValue>
   >;
   const text = (value: ConfigValue | undefined): string => (typeof value === "string" ? value : "");
   const labels = Object.entries((given.labels ?? {}) as object);
+  const annotations = new Map(Object.entries((given.annotations ?? {}) as object));
+  const ports = INTERNAL_PORTS.map((name) => text(annotations.get(name))).join(",");
   return {
     name: text(given.name),
     namespace: isNamespaced ? text(given.namespace) || "default" : "",
     labels: Object.fromEntries(labels.map(([name, value]) => [name, scalarText(value)])),
+    internalPorts: ports.split(",").flatMap((port) => (port.trim() === "" ? [] : Number(port))),
     created: text(given.creationTimestamp),
   };
 }
+
+/** Annotations with ports that are not opened to clients. */
+const INTERNAL_PORTS = ["gwc.dev/internal-ports", "agentgateway.dev/internal-ports"];
 
 function reportDuplicates(manifests: readonly Manifest[], diagnostics: Diagnostics): void {
   const seen = new Map<string, Manifest>();

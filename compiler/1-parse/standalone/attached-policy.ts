@@ -1,10 +1,10 @@
 import {
   choice,
   type Infer,
+  ignored,
   integer,
   object,
   shortText,
-  unsupported,
   unsupportedBut,
 } from "../../schema/schema.ts";
 import { routePoliciesSchema } from "./policies.ts";
@@ -65,7 +65,7 @@ export function attachedPolicySchema() {
                 "Only the routes with this `ruleName`; all with the name by default.",
                 { refersTo: ["rule"] },
               ),
-              kind: unsupported("kinds of routes"),
+              kind: ignored("names of routes are unique among all kinds in a file", "remove it"),
             },
             { required: ["name"], description: "Routes with this name." },
           ),
@@ -73,7 +73,7 @@ export function attachedPolicySchema() {
             "policies that are attached to a backend",
             "write them in the backend: backends: [{ name: tools, policies: {...} }]",
           ),
-          listenerSet: unsupported("sets of listeners"),
+          listenerSet: unsupportedBut("sets of listeners", "target the gateway by its name"),
         },
         { exactlyOneOf: ["gateway", "route"], description: "Target of the policy." },
       ),

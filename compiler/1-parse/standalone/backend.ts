@@ -6,7 +6,7 @@ import {
   pick,
   type Schema,
   shortText,
-  unsupported,
+  unsupportedBut,
 } from "../../schema/schema.ts";
 import { ownPoliciesSchema, serviceBackendPoliciesSchema } from "./backend-policies.ts";
 import { serviceReferenceSchema } from "./services.ts";
@@ -44,7 +44,10 @@ function backendFields() {
     policies: ownPoliciesSchema("backend"),
     service: serviceReferenceSchema(),
     backend: shortText("Name of one of the file's `backends`.", { refersTo: ["backend"] }),
-    internal: unsupported("internal backends"),
+    internal: unsupportedBut(
+      "requests that pass the gateway twice",
+      "route to the other backend directly",
+    ),
     routeGroup: shortText(
       "Name of one of the file's `routeGroups`, whose routes handle the requests of this route with its policies. It must be the only backend.",
       { refersTo: ["routeGroup"] },

@@ -6,6 +6,7 @@ import {
   handshakeTimeout,
   headerCase,
   http2HeaderSize,
+  keyExchangeGroups,
   LABEL_NAME,
   LOG_FILTER,
   METRIC_LABELS,
@@ -31,7 +32,6 @@ import {
   object,
   type Schema,
   text,
-  unsupported,
   unsupportedBut,
   type ValueCheck,
 } from "../../schema/schema.ts";
@@ -78,7 +78,7 @@ export function frontendSchema() {
           minVersion: tlsVersionSchema("Minimum TLS version. 1.2 by default."),
           maxVersion: tlsVersionSchema("Maximum TLS version. 1.3 by default."),
           cipherSuites: cipherSuites.file,
-          keyExchangeGroups: unsupported("a choice of key exchange groups"),
+          keyExchangeGroups: keyExchangeGroups.file,
         },
         {
           minProperties: 1,
@@ -131,7 +131,10 @@ export function frontendSchema() {
         { required: ["add"], description: "Own labels of metrics about requests." },
       ),
       networkAuthorization: connectionRulesSchema,
-      networkExtAuthz: unsupported("external authorization of connections"),
+      networkExtAuthz: unsupportedBut(
+        "external authorization of connections",
+        "write `networkAuthorization`, or `extAuthz` on the routes",
+      ),
       proxyProtocol: proxyProtocolSchemas.file,
       proxy: { ...proxyProtocolSchemas.file, aliasOf: "proxyProtocol" },
       connect: unsupportedBut("CONNECT on all listeners", TUNNELS_INSTEAD),

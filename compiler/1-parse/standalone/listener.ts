@@ -1,14 +1,15 @@
-import { cipherSuites } from "../../config/frontend-fields.ts";
+import { cipherSuites, keyExchangeGroups } from "../../config/frontend-fields.ts";
 import { HBONE_INSTEAD, TUNNELS_INSTEAD } from "../../schema/refused-features.ts";
 import {
   choice,
   type Infer,
+  ignored,
   integer,
   listOfParts,
   object,
   shortText,
   text,
-  unsupported,
+  unsupportedBut,
 } from "../../schema/schema.ts";
 import { tlsVersionSchema } from "./frontend.ts";
 import { listenerPoliciesSchema, policiesElsewhere, routePoliciesSchema } from "./policies.ts";
@@ -26,7 +27,10 @@ export function bindSchema() {
         description: "Listeners of the port, by hostname.",
       }),
       tunnelProtocol: tunnelProtocolSchema(),
-      mode: unsupported("internal binds"),
+      mode: unsupportedBut(
+        "ports that only routes of the gateway reach",
+        "route to the other backend directly",
+      ),
     },
     { required: ["port", "listeners"], hasParts: true, misplacedFieldHints: policiesElsewhere },
   );
@@ -84,7 +88,7 @@ function listenerSchema() {
   return object(
     {
       name: shortText("Name in logs."),
-      namespace: unsupported("listener namespaces"),
+      namespace: ignored("a file has no namespaces", "remove it"),
       hostname: hostnameSchema(),
       protocol: choice(
         "Protocol. TCP and TLS forward connections; without a certificate, TLS is passed through to the backend.",
@@ -121,11 +125,14 @@ export function listenerTlsSchema(description: string) {
       root: text(
         "Path of the certificate authorities (PEM) for client certificates, which are then required. Read like `cert`.",
       ),
-      mode: unsupported("certificates made on the fly"),
+      mode: unsupportedBut(
+        "certificates that are signed on demand",
+        "write `cert` and `key` of the names that clients use",
+      ),
       cipherSuites: cipherSuites.file,
       minTLSVersion: tlsVersionSchema("Minimum TLS version. 1.2 by default."),
       maxTLSVersion: tlsVersionSchema("Maximum TLS version. 1.3 by default."),
-      keyExchangeGroups: unsupported("a choice of key exchange groups"),
+      keyExchangeGroups: keyExchangeGroups.file,
       spiffe: object(
         {},
         {

@@ -1,5 +1,5 @@
 import { mcpFields } from "../../backends/mcp/file-form.ts";
-import { type Infer, integer, object, text } from "../../schema/schema.ts";
+import { type Infer, ignored, integer, object, text } from "../../schema/schema.ts";
 import { ownPoliciesSchema } from "./backend-policies.ts";
 import { gatewayRefsSchema, OWN_PORT, withoutGateways } from "./gateway.ts";
 import { routePoliciesSchema } from "./policies.ts";
@@ -19,6 +19,7 @@ export function mcpDoorSchema() {
         format: "ip",
       }),
       ...mcpFields(ownPoliciesSchema("target")),
+      dnsRebindingProtection: ignored("pages of other origins are always refused", "remove it"),
       policies: routePoliciesSchema(),
       gateways: gatewayRefsSchema("the servers", OWN_PORT),
     },

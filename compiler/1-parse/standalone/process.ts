@@ -13,7 +13,6 @@ import {
   list,
   object,
   text,
-  unsupported,
   unsupportedBut,
 } from "../../schema/schema.ts";
 import { logFieldsSchema } from "./frontend.ts";
@@ -23,6 +22,14 @@ import { processTracingSchema } from "./tracing.ts";
 
 const PORT_ALONE =
   "A port without an address is bound like a bind without one: to loopback with `gwc run`, to all addresses in a bundle.";
+
+/** Settings for the control plane of a mesh, which a file does not have. */
+const meshSettings = Object.fromEntries(
+  [
+    ...["namespace", "gateway", "network", "clusterId", "serviceAccount"],
+    ...["trustDomain", "additionalTrustDomains", "skipValidateTrustDomain"],
+  ].map((key) => [key, ignored("only a mesh reads it, and a file has none", "remove it")]),
+);
 
 /** Settings of agentgateway that gwc accepts without effect: none of them restricts who may do what. */
 const ignoredSettings = {
@@ -100,6 +107,7 @@ export const processSchema = object(
           },
         ),
         filter: inPhase("log", expression(LOG_FILTER)),
+        database: ignoredSettings.database,
         fields: object(logFieldsSchema(), {
           atLeastOneOf: ["remove", "add"],
           description: "Fields of access lines.",
@@ -147,7 +155,11 @@ export const processSchema = object(
       default: "5s",
     }),
     ...ignoredSettings,
-    customFunctions: unsupported("config.customFunctions"),
+    ...meshSettings,
+    customFunctions: unsupportedBut(
+      "functions of expressions",
+      "write the expression where it is used; YAML aliases repeat it: `&internal`, `*internal`",
+    ),
     hbone: unsupportedBut("HBONE tunnels", HBONE_INSTEAD),
     spiffe: object(
       {

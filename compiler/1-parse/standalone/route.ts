@@ -4,12 +4,12 @@ import { PATH_FORM } from "../../schema/path-form.ts";
 import {
   anyText,
   type Infer,
+  ignored,
   list,
   listOfParts,
   object,
   shortText,
   text,
-  unsupported,
 } from "../../schema/schema.ts";
 import { routeBackendSchema } from "./backend.ts";
 import { routePoliciesSchema } from "./policies.ts";
@@ -37,7 +37,7 @@ export function routeSchema() {
 export function routeFields() {
   return {
     name: nameOfRoute,
-    namespace: unsupported("route namespaces"),
+    namespace: ignored("a file has no namespaces", "remove it"),
     ruleName: ruleNameOfRoute,
     hostnames: list(
       { ...hostname, maxLength: 256 },

@@ -2,8 +2,10 @@ import { type BackendKind, type BackendValues, backends } from "../../backends/i
 import { connectionKeys } from "../../backends/parts/connection-sections.ts";
 import { type Traffic, trafficText } from "../../model/traffic.ts";
 import { policies } from "../../policies/index.ts";
+import { BACKEND_INSTEAD, SERVICE_INSTEAD } from "../../schema/refused-features.ts";
 import {
   type Infer,
+  ignored,
   integer,
   list,
   listOfParts,
@@ -11,7 +13,7 @@ import {
   object,
   type Schema,
   shortText,
-  unsupported,
+  unsupportedBut,
 } from "../../schema/schema.ts";
 import { OWN_CONNECTION } from "./backend-policies.ts";
 import type { RoutePolicies } from "./policies.ts";
@@ -29,7 +31,7 @@ export function fileTcpRouteSchema<Policies>(requestPolicies: Schema<Policies>) 
 export function tcpRouteFields<Policies>(requestPolicies: Schema<Policies>) {
   return {
     name: nameOfRoute,
-    namespace: unsupported("route namespaces"),
+    namespace: ignored("a file has no namespaces", "remove it"),
     ruleName: ruleNameOfRoute,
     hostnames: list(
       shortText("A server name, exact or with `*` as its first label.", { format: "hostname" }),
@@ -97,8 +99,8 @@ function backendSchema<Policies>(requestPolicies: Schema<Policies>) {
         ...own,
         description: OWN_CONNECTION,
       },
-      service: unsupported("mesh services"),
-      backend: unsupported("named backends"),
+      service: unsupportedBut("services of a mesh", SERVICE_INSTEAD),
+      backend: unsupportedBut("named backends", BACKEND_INSTEAD),
       ai: misplaced("LLM requests"),
     },
     { exactlyOneOf: [...KINDS, "service", "backend"] },

@@ -1,5 +1,6 @@
 import { backendPolicySchemas } from "../../backends/parts/policies-schema.ts";
 import { SAMPLINGS, SPAN_FILTER, TRACES } from "../../config/frontend-fields.ts";
+import { SERVICE_INSTEAD } from "../../schema/refused-features.ts";
 import {
   choice,
   either,
@@ -15,6 +16,7 @@ import {
   shortText,
   text,
   unsupported,
+  unsupportedBut,
   type ValueCheck,
 } from "../../schema/schema.ts";
 
@@ -80,7 +82,7 @@ export function processTracingSchema() {
 export function collectorFields(defaultPath: string) {
   return {
     host: text("`host:port` of the OTLP server, or its URL.", { readAtStart: true }),
-    service: unsupported("mesh services"),
+    service: unsupportedBut("services of a mesh", SERVICE_INSTEAD),
     backend: shortText("Name of one of the file's `backends`, which is the OTLP server."),
     policies: object(
       {

@@ -122,6 +122,7 @@ function readTls(tls: TlsValue, at: Origin, rest: FrontendTlsConfig): FrontendTl
     versionOrigin: versionOrigin(tls, at, rest.versionOrigin),
     cipherSuites: tls.cipherSuites ?? rest.cipherSuites,
     suitesOrigin: tls.cipherSuites === undefined ? rest.suitesOrigin : childOf(at, "cipherSuites"),
+    keyExchangeGroups: tls.keyExchangeGroups ?? rest.keyExchangeGroups,
   };
 }
 

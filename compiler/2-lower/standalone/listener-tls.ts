@@ -10,6 +10,7 @@ export function readListenerTls(tls: ListenerTlsValue, origin: Origin): Listener
     minVersion: readTlsVersion(tls.minTLSVersion),
     maxVersion: readTlsVersion(tls.maxTLSVersion),
     cipherSuites: tls.cipherSuites,
+    keyExchangeGroups: tls.keyExchangeGroups,
   };
 }
 

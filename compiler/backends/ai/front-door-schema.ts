@@ -1,6 +1,5 @@
 import { hintFor } from "../../schema/hint-for.ts";
 import {
-  anyText,
   choice,
   either,
   eitherField,
@@ -13,6 +12,7 @@ import {
 import { connectionSchemas } from "../parts/connection-schema.ts";
 import { headerChangesSchema } from "../parts/header-changes.ts";
 import { healthSchema } from "../parts/health.ts";
+import { credentialSchema } from "../parts/sent-credentials.ts";
 import { tunnelSchema } from "../parts/tunnel.ts";
 import { promptGuardSchema } from "./guard-file-form.ts";
 import { modelAuthorizationSchema, modelMatchesSchema } from "./model-conditions.ts";
@@ -233,13 +233,9 @@ function paramsSchema() {
       model: shortText(
         "The provider's name of the model; by default the name that the client sent.",
       ),
-      apiKey: anyText({
-        minLength: 1,
-        maxLength: 2048,
-        secret: true,
-        description:
-          "API key for the provider, as `${NAME}`. Without it, the client's own key is forwarded.",
-      }),
+      apiKey: credentialSchema(
+        "API key for the provider: `${NAME}`, or `{file: PATH}`. Without it, the client's own key is forwarded.",
+      ),
       api: apiField(CHAT_APIS),
       ...providerServerFields(),
       awsRegion: text("AWS region (Bedrock).", {

@@ -1,8 +1,9 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-policies.ts";
 import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
-import type { Text } from "../../model/texts.ts";
 import type { BackendUse } from "../backend.ts";
+import { keyOf } from "../parts/read-connection.ts";
+import { type CredentialValue, readSecretValue } from "../parts/sent-credentials.ts";
 import type { AiConfig, ProviderConfig, VirtualModelConfig } from "./ai-config.ts";
 import { apiPaths, type RequestedApi } from "./door-apis.ts";
 import { conditionsKey, type ModelConditions } from "./model-conditions.ts";
@@ -32,7 +33,7 @@ export interface NamedModel {
 
 /** `params` of a model, as validated. */
 export type ModelSettings = ModelParams &
-  ServerValue & { readonly apiKey?: Text; readonly tokenize?: boolean };
+  ServerValue & { readonly apiKey?: CredentialValue; readonly tokenize?: boolean };
 
 /** A provider of a model. */
 export interface ServedModel {
@@ -121,7 +122,9 @@ function readModel(
   const { apiKey: key, tokenize = false } = params;
   const keyOrigin = childOf(paramsOrigin, "apiKey");
   const policies: BackendPolicies = {
-    ...(key !== undefined && { auth: { kind: "key", key, keyOrigin, origin: paramsOrigin } }),
+    ...(key !== undefined && {
+      auth: { ...keyOf(readSecretValue(key, keyOrigin)), origin: paramsOrigin },
+    }),
     ...own,
   };
   return {

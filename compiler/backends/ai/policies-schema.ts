@@ -12,6 +12,7 @@ import {
   map,
   object,
   shortText,
+  unsupportedBut,
 } from "../../schema/schema.ts";
 import { bothForms, formFields, type TwoForms } from "../../schema/two-forms.ts";
 import { expressionsSchema } from "../parts/named-expressions.ts";
@@ -27,6 +28,11 @@ const typeWords: Readonly<Record<string, RouteType>> = {
   ),
   AnthropicTokenCount: "TokenCount",
   anthropicTokenCount: "TokenCount",
+  GeminiCountTokens: "ContentTokenCount",
+  geminiCountTokens: "ContentTokenCount",
+  // Requests to rerank documents are forwarded unread.
+  Rerank: "Passthrough",
+  rerank: "Passthrough",
 };
 
 /** Returns the route type for its name. */
@@ -71,6 +77,10 @@ export function promptCaching() {
         0,
         Number.MAX_SAFE_INTEGER,
         { default: 1024 },
+      ),
+      cacheMessageOffset: unsupportedBut(
+        "another place of the breakpoint",
+        "remove it: all messages except the last are cached",
       ),
       affinity: choice(
         "Which requests go to the same one of several providers while it is healthy: `prefix` those with the same tools, system prompt and first message, `session` those of one session of a client (`x-claude-code-session-id`, `session_id`, `prompt_cache_key` ...), otherwise by prefix.",

@@ -2,6 +2,7 @@ import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { withScheme } from "../../model/host-url.ts";
 import type { Text } from "../../model/texts.ts";
 import { PATH_FORM } from "../../schema/path-form.ts";
+import { BACKEND_INSTEAD } from "../../schema/refused-features.ts";
 import {
   anyText,
   boolean,
@@ -16,7 +17,7 @@ import {
   type Schema,
   shortText,
   text,
-  unsupported,
+  unsupportedBut,
 } from "../../schema/schema.ts";
 import type { LowerContext } from "../backend.ts";
 import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
@@ -175,7 +176,7 @@ function openApiSchema() {
         maxLength: 1024,
         ...PATH_FORM,
       }),
-      backend: unsupported("named backends"),
+      backend: unsupportedBut("named backends", BACKEND_INSTEAD),
     },
     {
       required: ["schema", "host"],
@@ -209,7 +210,7 @@ function addressSchema(what: string, path: string) {
         ...PATH_FORM,
         default: path,
       }),
-      backend: unsupported("named backends"),
+      backend: unsupportedBut("named backends", BACKEND_INSTEAD),
     },
     {
       required: ["host"],

@@ -3,7 +3,8 @@ import { type BackendReferenceValue, backendReference } from "../../manifests/fi
 import type { DestinationConfig } from "../../model/destinations.ts";
 import type { ServerConfig } from "../../model/server-policies.ts";
 import type { Text } from "../../model/texts.ts";
-import { object, shortText, text, unsupported } from "../../schema/schema.ts";
+import { SERVICE_INSTEAD } from "../../schema/refused-features.ts";
+import { object, shortText, text, unsupportedBut } from "../../schema/schema.ts";
 import { type CalloutTarget, calloutTarget, grpcTarget } from "./callout-target.ts";
 import { type ConnectionValue, connectionSchemas } from "./connection-schema.ts";
 import { type DestinationContext, resolveDestination } from "./destination.ts";
@@ -15,7 +16,7 @@ export const serverFields = {
     readAtStart: true,
     examples: ["127.0.0.1:8080"],
   }),
-  service: unsupported("mesh services"),
+  service: unsupportedBut("services of a mesh", SERVICE_INSTEAD),
   backend: shortText("Name of one of the file's `backends`.", { refersTo: ["backend"] }),
 };
 

@@ -1,5 +1,6 @@
 import { DEFAULT_USER_CLAIM } from "../../model/user-connections.ts";
 import { keepAliveSchema } from "../../schema/keep-alive.ts";
+import { GROUPS_INSTEAD } from "../../schema/refused-features.ts";
 import {
   anyText,
   boolean,
@@ -11,7 +12,7 @@ import {
   object,
   shortText,
   text,
-  unsupported,
+  unsupportedBut,
 } from "../../schema/schema.ts";
 import { awsAuthSchema, azureAuthSchema, gcpAuthSchema } from "./cloud-schema.ts";
 import { credentialSchema, moreCredentialsSchema, sentPlaceSchema } from "./sent-credentials.ts";
@@ -107,7 +108,7 @@ export function connectionSchemas() {
           description:
             "Identifiers of which the certificate must contain one; the server name by default.",
         }),
-        keyExchangeGroups: unsupported("a choice of key exchange groups"),
+        keyExchangeGroups: unsupportedBut("a choice of key exchange groups", GROUPS_INSTEAD),
         spiffe: object(
           {},
           {

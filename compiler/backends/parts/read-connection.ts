@@ -100,11 +100,23 @@ function readKey(
   const place = isBare ? undefined : readSentPlace(key.location);
   const isOfValue = !isBare && key.value !== undefined;
   const given = isBare ? key : (key.value ?? { file: key.file ?? "" });
-  const { value, valueOrigin } = readSecretValue(given, isOfValue ? childOf(at, "value") : at);
-  return typeof value === "string" || value.kind === "env"
-    ? { kind: "key", key: value, keyOrigin: valueOrigin, place, origin }
-    : { kind: "file", file: value, fileOrigin: valueOrigin, place, origin };
+  const secret = readSecretValue(given, isOfValue ? childOf(at, "value") : at);
+  return { ...keyOf(secret), place, origin };
 }
+
+/** Returns the authentication with a key from the environment or a file, without its place in requests. */
+export function keyOf({
+  value,
+  valueOrigin,
+}: ReturnType<typeof readSecretValue>):
+  | Pick<Extract<BackendAuth, { kind: "key" }>, "kind" | "key" | "keyOrigin">
+  | Pick<Extract<BackendAuth, { kind: "file" }>, "kind" | "file" | "fileOrigin"> {
+  return typeof value === "string" || value.kind === "env"
+    ? { kind: "key", key: value, keyOrigin: valueOrigin }
+    : { kind: "file", file: value, fileOrigin: valueOrigin };
+}
+
+type BackendAuth = NonNullable<BackendPolicies["auth"]>;
 
 function readAzure({
   explicitConfig = {},

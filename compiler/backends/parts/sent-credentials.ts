@@ -69,7 +69,7 @@ export function credentialSchema(description: string, maxLength = 2048) {
 }
 
 /** Value of a credential, as validated by its schema. */
-type CredentialValue = Infer<ReturnType<typeof credentialSchema>>;
+export type CredentialValue = Infer<ReturnType<typeof credentialSchema>>;
 
 /** Reads a credential: a string, or a file. */
 export function readSecretValue(

@@ -1,6 +1,7 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { TunnelConfig } from "../../model/server-policies.ts";
-import { type Infer, object, type Schema, text, unsupported } from "../../schema/schema.ts";
+import { BACKEND_INSTEAD, SERVICE_INSTEAD } from "../../schema/refused-features.ts";
+import { type Infer, object, type Schema, text, unsupportedBut } from "../../schema/schema.ts";
 import { connectionSchemas } from "./connection-schema.ts";
 import { readConnection } from "./read-connection.ts";
 import { credentialSchema } from "./sent-credentials.ts";
@@ -24,8 +25,8 @@ export function tunnelSchema() {
             readAtStart: true,
             examples: ["proxy.internal:3128"],
           }),
-          service: unsupported("mesh services"),
-          backend: unsupported("proxies by the name of a backend"),
+          service: unsupportedBut("services of a mesh", SERVICE_INSTEAD),
+          backend: unsupportedBut("proxies by the name of a backend", BACKEND_INSTEAD),
         },
         { required: ["host"], description: "The proxy." },
       ),

@@ -2,6 +2,15 @@ import { message } from "./message.ts";
 
 /** Diagnostics about conflicts among listeners, routes and backends. */
 export const routingMessages = {
+  "internal-port": message<{ port: number }>({
+    severity: "error",
+    text: ({ port }) => `the annotation "internal-ports" closes port ${port} to clients`,
+    hint: () =>
+      "route to the backends of this listener directly, and remove it: a gateway cannot call its own listeners",
+    explanation:
+      "agentgateway does not open ports of this annotation, and lets routes of the gateway forward to them. gwc opens the " +
+      "port of every listener, so this one is not served.",
+  }),
   "port-taken": message<{ port: number; by: string }>({
     severity: "error",
     text: ({ port, by }) => `port ${port} is taken by ${by}`,

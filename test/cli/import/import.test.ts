@@ -280,3 +280,16 @@ it.each([
   expect(code).toBe(2);
   expect(stderr).toMatch(problem);
 });
+
+it("a deployment of Azure that falls back keeps its server", async () => {
+  const { stdout } = await imported(`model_list:
+  - model_name: gpt-4o
+    litellm_params: {model: azure/gpt-4o-eu, api_base: "https://eu.openai.azure.com", api_version: "2024-10-21"}
+  - model_name: local
+    litellm_params: {model: ollama/llama3}
+litellm_settings:
+  fallbacks: [{gpt-4o: [local]}]
+`);
+  expect(stdout).toContain("eu.openai.azure.com");
+  expect(stdout).not.toContain("DECIDE: removed");
+});

@@ -10,6 +10,7 @@ import {
   handshakeTimeout,
   headerCase,
   http2HeaderSize,
+  keyExchangeGroups,
   LABEL_NAME,
   LOG_FILTER,
   METRIC_LABELS,
@@ -45,12 +46,13 @@ const tls = object(
     minProtocolVersion: tlsVersion("Minimum TLS version."),
     maxProtocolVersion: tlsVersion("Maximum TLS version."),
     cipherSuites: cipherSuites.manifest,
+    keyExchangeGroups: keyExchangeGroups.manifest,
   },
   {
     description: "TLS with clients.",
     atLeastOneOf: [
       ...["handshakeTimeout", "alpnProtocols", "minProtocolVersion"],
-      ...["maxProtocolVersion", "cipherSuites"],
+      ...["maxProtocolVersion", "cipherSuites", "keyExchangeGroups"],
     ],
   },
 );

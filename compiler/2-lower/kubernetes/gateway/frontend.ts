@@ -94,6 +94,7 @@ function readTls(
     minProtocolVersion,
     maxProtocolVersion,
     cipherSuites,
+    keyExchangeGroups,
   }: TlsValue,
   origin: Origin,
   rest: FrontendTlsConfig,
@@ -117,6 +118,7 @@ function readTls(
     versionOrigin: childOf(origin, version),
     cipherSuites: cipherSuites ?? rest.cipherSuites,
     suitesOrigin: childOf(origin, "cipherSuites"),
+    keyExchangeGroups: keyExchangeGroups ?? rest.keyExchangeGroups,
   };
 }
 

@@ -53,6 +53,10 @@ export function listenersOf(
     return (owner.spec?.listeners ?? []).flatMap((spec, index) => {
       if (spec === undefined) return [];
       const origin = childOf(owner.origin, "spec", "listeners", index);
+      if (owner.internalPorts.includes(spec.port)) {
+        context.diagnostics.report("internal-port", childOf(origin, "port"), { port: spec.port });
+        return [];
+      }
       // Listeners of a port share it, wherever they are declared.
       const portOrigin = ports.get(spec.port) ?? childOf(origin, "port");
       ports.set(spec.port, portOrigin);

@@ -39,7 +39,7 @@ function routeOfModels({ owner, resource }: KubernetesListener): ManifestOf<"HTT
   const backendRefs = [{ group: OUR_GROUPS[0] ?? "", kind: "GatewayModel", name: "*" }];
   return {
     kind: "HTTPRoute",
-    ...{ namespace, name, labels: {}, created: "" },
+    ...{ namespace, name, labels: {}, internalPorts: [], created: "" },
     spec: { rules: [{ backendRefs }] },
     isPartial: false,
     broken: [],

@@ -73,9 +73,9 @@ const schema = object(
     checks: [
       {
         message: '"apiVersion" other than v1 requires "deploymentName"',
-        holds: ({ apiVersion = "v1", deploymentName, resourceName: name }) =>
-          apiVersion === "v1" || deploymentName !== undefined || name !== undefined,
-        cel: "!has(self.apiVersion) || self.apiVersion == 'v1' || has(self.deploymentName) || has(self.resourceName)",
+        holds: ({ apiVersion = "v1", deploymentName, model, resourceName: name }) =>
+          apiVersion === "v1" || [deploymentName, model, name].some((each) => each !== undefined),
+        cel: "!has(self.apiVersion) || self.apiVersion == 'v1' || has(self.deploymentName) || has(self.model) || has(self.resourceName)",
       },
       needsField("resourceType", "resourceName"),
       needsField("projectName", "resourceName"),
