@@ -59,12 +59,26 @@ export function frontendHttpFields(time: TimeSchema = duration) {
   };
 }
 
+/** Returns the maximum age of a connection, for files and manifests. */
+export function maxConnectionDuration(time: TimeSchema = duration) {
+  return time(
+    "Maximum age of a connection; it is closed after the current response. Tunnels stay open.",
+    { minimumDuration: "1s" },
+  );
+}
+
 /** Returns the case of header names, with the words of a form: only the names as received are supported. */
 export function headerCase<const Preserve extends string>(preserve: Preserve, lowercase: string) {
   return choice(
     "Case of the names of HTTP/1.1 headers that are forwarded: as received. HTTP/2 has lower-case names only.",
     [preserve],
-    { default: preserve, unsupportedValues: { [lowercase]: "lower-case names in HTTP/1.1" } },
+    {
+      default: preserve,
+      unsupportedValues: { [lowercase]: "lower-case names in HTTP/1.1" },
+      misplacedFieldHints: {
+        [lowercase]: "remove it: names of headers have no case (RFC 9110 5.1)",
+      },
+    },
   );
 }
 

@@ -45,19 +45,20 @@ const fields = {
   ),
 };
 
+const conditions = {
+  precondition: expression(
+    'Condition for requests that may be retried: `request.method == "GET"`.',
+  ),
+  condition: inPhase(
+    "response",
+    expression(
+      "Condition on status and headers for responses that are retried in addition to those of `codes`.",
+    ),
+  ),
+};
+
 const schema = object(
-  {
-    ...formFields("file", fields),
-    precondition: expression(
-      'Condition for requests that may be retried: `request.method == "GET"`.',
-    ),
-    condition: inPhase(
-      "response",
-      expression(
-        "Condition on status and headers for responses that are retried in addition to those of `codes`.",
-      ),
-    ),
-  },
+  { ...formFields("file", fields), ...conditions },
   {
     misplacedFieldHints: {
       ...{ retryOn: CODES, statusCodes: CODES, on: CODES },
@@ -69,19 +70,20 @@ const schema = object(
   },
 );
 
-const manifestSchema = (maxAttempts: number) =>
-  object(
-    {
-      ...formFields("manifest", fields),
-      attempts: { ...fields.attempts.manifest, maximum: maxAttempts },
-    },
-    { description: "Retries failed requests." },
-  );
+const manifestFields = (maxAttempts: number) => ({
+  ...formFields("manifest", fields),
+  attempts: { ...fields.attempts.manifest, maximum: maxAttempts },
+});
 
-const kubernetesSchema = manifestSchema(1000);
+const RETRIES = "Retries failed requests.";
+
+const kubernetesSchema = object(
+  { ...manifestFields(1000), ...conditions },
+  { description: RETRIES },
+);
 
 /** Schema of Gateway API's `HTTPRouteRetry`, which does not limit the attempts. */
-const ruleSchema = manifestSchema(Number.MAX_SAFE_INTEGER);
+const ruleSchema = object(manifestFields(Number.MAX_SAFE_INTEGER), { description: RETRIES });
 
 /** Retries failed requests (Gateway API HTTPRouteRetry). */
 export const retry: Policy<

@@ -1,7 +1,7 @@
 import { pickerSchemas } from "../../backends/inference-pool/picking.ts";
 import { ownPolicySchemas } from "../../backends/parts/policies-schema.ts";
 import { policies } from "../../policies/index.ts";
-import { object, orEmpty, type Schema, unsupported } from "../../schema/schema.ts";
+import { object, orEmpty, type Schema, unsupportedBut } from "../../schema/schema.ts";
 
 /** A place of `policies`: a backend, one of its servers, or a server of MCP. */
 type PolicyPlace = "backend" | "server" | "target";
@@ -34,7 +34,8 @@ function ownFields(place: PolicyPlace) {
   const own = built.flatMap(({ kind, aliases = [], onBackend }) =>
     [kind, ...aliases.map(([key]) => key)].map((key) => [key, onBackend?.schema] as const),
   );
-  const later = (key: string): Schema<never> => unsupported(`${key} on a ${place}`);
+  const later = (key: string): Schema<never> =>
+    unsupportedBut(`${key} on a ${place}`, "write it in the policies of the route");
   const planned = policies.flatMap(({ kind, plannedOnBackend: plan, onBackend }) =>
     plan === undefined && onBackend === undefined
       ? []

@@ -10,6 +10,7 @@ import {
   LABEL_NAME,
   LOG_FILTER,
   METRIC_LABELS,
+  maxConnectionDuration,
   RECORD_FIELDS,
   RECORD_FILTER,
   RECORD_SERVER,
@@ -20,7 +21,6 @@ import { keepAliveSchema } from "../../schema/keep-alive.ts";
 import { TUNNELS_INSTEAD } from "../../schema/refused-features.ts";
 import {
   byteCount,
-  duration,
   eitherField,
   expression,
   type Infer,
@@ -64,10 +64,7 @@ export function frontendSchema() {
           ),
           http1HeaderCase: headerCase("preserve", "lowercase"),
           http2MaxHeaderSize: http2HeaderSize(),
-          maxConnectionDuration: duration(
-            "Maximum age of a connection; it is closed after the current response. Tunnels stay open.",
-            { minimumDuration: "1s" },
-          ),
+          maxConnectionDuration: maxConnectionDuration(),
         },
         { minProperties: 1, description: "HTTP with clients." },
       ),

@@ -1,3 +1,4 @@
+import { SERVICE_INSTEAD } from "../../schema/refused-features.ts";
 import {
   type Infer,
   ignored,
@@ -6,7 +7,7 @@ import {
   orEmpty,
   shortText,
   text,
-  unsupported,
+  unsupportedBut,
 } from "../../schema/schema.ts";
 import { attachedPolicySchema } from "./attached-policy.ts";
 import { namedBackendSchema } from "./backend.ts";
@@ -79,7 +80,7 @@ export function standaloneFields() {
       description:
         "Services whose servers an endpoint picker knows; backends refer to them with `service`.",
     }),
-    workloads: unsupported("mesh workloads"),
+    workloads: unsupportedBut("workloads of a mesh", SERVICE_INSTEAD),
     llm: llmSchema(),
     mcp: mcpDoorSchema(),
     gateways: gatewaysSchema(),

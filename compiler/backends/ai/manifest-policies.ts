@@ -1,5 +1,4 @@
 import type { Json } from "../../model/json.ts";
-import { ROUTE_TYPES, type RouteType } from "../../model/llm-policies.ts";
 import {
   boolean,
   choice,
@@ -19,6 +18,7 @@ import {
   PROMPTS,
   promptCaching,
   REQUEST_FIELDS,
+  ROUTE_WORDS,
   unsupportedSchema,
 } from "./policies-schema.ts";
 import { responseCacheSchema } from "./response-cache.ts";
@@ -67,15 +67,10 @@ export const llmFields = {
   promptCaching: promptCaching(),
   cache: responseCacheSchema,
   unsupported: unsupportedSchema,
-  routes: map(choice("Type of traffic on the path.", [...ROUTE_TYPES, "AnthropicTokenCount"]), {
+  routes: map(choice("Type of traffic on the path.", ROUTE_WORDS), {
     description: "Type of traffic by suffix of the path.",
   }),
 };
-
-/** Returns the route type for its name in manifests. */
-export function namedRouteType(word: RouteType | "AnthropicTokenCount"): RouteType {
-  return word === "AnthropicTokenCount" ? "TokenCount" : word;
-}
 
 const aiFields = { ...llmFields, promptGuard };
 

@@ -30,10 +30,17 @@ const typeWords: Readonly<Record<string, RouteType>> = {
   anthropicTokenCount: "TokenCount",
   GeminiCountTokens: "ContentTokenCount",
   geminiCountTokens: "ContentTokenCount",
-  // Requests to rerank documents are forwarded unread.
+  // Requests to rerank documents are forwarded unread, as those of other APIs.
   Rerank: "Passthrough",
   rerank: "Passthrough",
+  Detect: "Passthrough",
+  detect: "Passthrough",
 };
+
+/** Names of route types in manifests, which begin with a capital. */
+export const ROUTE_WORDS: readonly string[] = Object.keys(typeWords).filter((word) =>
+  /^[A-Z]/.test(word),
+);
 
 /** Returns the route type for its name. */
 export function routeTypeOf(word: string): RouteType {

@@ -14,6 +14,7 @@ import {
   LABEL_NAME,
   LOG_FILTER,
   METRIC_LABELS,
+  maxConnectionDuration,
   RECORD_FIELDS,
   RECORD_FILTER,
   RECORD_SERVER,
@@ -61,6 +62,7 @@ const httpFields = {
   ...frontendHttpFields(span),
   http1HeaderCase: headerCase("Preserve", "Lowercase"),
   http2MaxHeaderSize: http2HeaderSize(),
+  maxConnectionDuration: maxConnectionDuration(span),
 };
 
 const attribute = object(

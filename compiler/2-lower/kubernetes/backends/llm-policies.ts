@@ -3,8 +3,8 @@ import type {
   PromptMessages,
 } from "../../../../runtime/llm/formats/prompt-messages.ts";
 import { promptGuard, readPromptGuard } from "../../../backends/ai/guard-manifest-form.ts";
-import { llmFields, namedRouteType } from "../../../backends/ai/manifest-policies.ts";
-import { readPromptCaching } from "../../../backends/ai/policies-schema.ts";
+import { llmFields } from "../../../backends/ai/manifest-policies.ts";
+import { readPromptCaching, routeTypeOf } from "../../../backends/ai/policies-schema.ts";
 import { readResponseCache } from "../../../backends/ai/response-cache.ts";
 import { childOf } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest } from "../../../manifests/manifests.ts";
@@ -109,7 +109,7 @@ function readGuard(
 
 function readRoutes({ value }: FieldValue): Readonly<Record<string, RouteType>> {
   const words = Object.entries(validated(llmFields.routes, value));
-  return Object.fromEntries(words.map(([suffix, word]) => [suffix, namedRouteType(word)]));
+  return Object.fromEntries(words.map(([suffix, word]) => [suffix, routeTypeOf(word)]));
 }
 
 function byField(
