@@ -10,7 +10,7 @@ import { withoutLiteral } from "../model/literal-secrets.ts";
 import { shownText, type Text } from "../model/texts.ts";
 import { anyText, boolean, type Infer, json, list, map, object, text } from "../schema/schema.ts";
 import { bothForms, fileWord } from "../schema/two-forms.ts";
-import { type JwtMode, tokenMode } from "./jwt-auth.ts";
+import { credentialMode, type JwtMode, tokenMode } from "./jwt-auth.ts";
 import {
   type CredentialLocationConfig,
   type CredentialLocationNode,
@@ -105,7 +105,7 @@ const schema = object(
 
 const kubernetesSchema = object(
   {
-    mode: tokenMode.manifest,
+    mode: credentialMode,
     location: credentialLocationSchema("Bearer"),
     secretRef: localObject(
       "Secret",

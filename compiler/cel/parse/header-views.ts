@@ -33,7 +33,7 @@ function cookieOf(headers: Node): Node {
 }
 
 /** Returns the field by its name here: `request.bodyPrefix` is a body, of which the log has the beginning. */
-export function fieldName(operand: Node, field: string): string {
+export function messageField(operand: Node, field: string): string {
   const isMessage =
     operand.kind === "name" && (operand.name === "request" || operand.name === "response");
   return isMessage && field === "bodyPrefix" ? "body" : field;

@@ -1,6 +1,6 @@
 import { type ASTNode, Environment, ParseError } from "@marcbachmann/cel-js";
 import type { CallNode, LiteralValue, Node, Span } from "./ast.ts";
-import { fieldName, headerViewOf } from "./header-views.ts";
+import { headerViewOf, messageField } from "./header-views.ts";
 import { decodeLiteral, isInt64, isUint64, stringOffsets } from "./literals.ts";
 import { macroOf } from "./macros.ts";
 import { parseProblem } from "./parse-problem.ts";
@@ -129,7 +129,7 @@ class Converter {
         const fieldSpan: Span = [tree.end - written.length, tree.end];
         const isOptional = tree.op === ".?";
         const operand = childOf(owner);
-        const field = fieldName(operand, written);
+        const field = messageField(operand, written);
         return { kind: "select", span, operand, field, fieldSpan, isOptional };
       }
       case "[]":

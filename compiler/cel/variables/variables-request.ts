@@ -198,7 +198,12 @@ const DESTINATION: readonly VariableDefinition[] = [
 ];
 
 const PROXY: readonly VariableDefinition[] = [
-  { path: "proxy", type: objectType("proxy"), phases: ALL, doc: "What serves the request." },
+  {
+    path: "proxy",
+    type: objectType("proxy"),
+    phases: ALL,
+    doc: "The parts of the configuration that serve the request.",
+  },
   {
     path: "proxy.gateway",
     type: objectType("proxy.gateway"),

@@ -59,7 +59,7 @@ export class ChatCall {
 
   /** Returns the parsed body; `undefined` if nested values are not valid JSON. */
   readBody(): JsonObject | undefined {
-    this.#body ??= parseObject(this.text);
+    this.#body ??= parsedBody(this.text);
     return this.#body;
   }
 
@@ -186,7 +186,7 @@ export function editedObject(call: ChatCall, body: JsonBody): JsonObject {
   const text = body.toString();
   const isLong = hasLongNumber(text);
   if (text === call.text && !isLong) return call.body;
-  const edited = parseObject(text, isLong);
+  const edited = parsedBody(text, isLong);
   if (edited === undefined) throw noJson();
   return edited;
 }
@@ -224,7 +224,7 @@ function shortValue(text: string, { start, end }: Member): unknown {
 const PLAIN_STRING = /^"[\w.:/@-]*"$/;
 
 /** Parses an object; `undefined` for anything else. `isExact`: numbers beyond doubles stay exact. */
-export function parseObject(text: string, isExact = false): JsonObject | undefined {
+export function parsedBody(text: string, isExact = false): JsonObject | undefined {
   try {
     const value: unknown = isExact ? parseExact(text) : JSON.parse(text);
     return isJsonObject(value) ? value : undefined;

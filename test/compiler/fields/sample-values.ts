@@ -106,7 +106,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
   hostname: ["a.test", "b.test"],
   cidr: ["10.0.0.0/8", "192.168.0.0/16"],
   address: ["127.0.0.1:9001", "127.0.0.1:9002"],
-  "admin-address": ["127.0.0.1:9003", "127.0.0.1:9004"],
+  "address-or-off": ["127.0.0.1:9003", "127.0.0.1:9004"],
   ip: ["127.0.0.1", "127.0.0.2"],
 };
 
