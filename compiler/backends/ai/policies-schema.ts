@@ -30,9 +30,6 @@ const typeWords: Readonly<Record<string, RouteType>> = {
   anthropicTokenCount: "TokenCount",
   GeminiCountTokens: "ContentTokenCount",
   geminiCountTokens: "ContentTokenCount",
-  // Requests to rerank documents are forwarded unread, as those of other APIs.
-  Rerank: "Passthrough",
-  rerank: "Passthrough",
   Detect: "Passthrough",
   detect: "Passthrough",
 };

@@ -1,7 +1,7 @@
 import type { LlmCall } from "../../cel/variables.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { countTokens } from "../calls/count-tokens.ts";
-import { costOf } from "../chat/prices.ts";
+import { costOf, ratesOf } from "../chat/prices.ts";
 import type { BatchRequests } from "./batch-requests.ts";
 
 /** Charges limits the estimated tokens of the requests of a batch. Its responses are not known yet. */
@@ -15,7 +15,7 @@ export function chargeBatch(
     ...{ streaming: false, provider: provider.system, requestModel: model, responseModel: model },
     ...{ inputTokens: tokens, cachedInputTokens: 0, cacheCreationInputTokens: 0 },
     ...{ outputTokens: 0, totalTokens: tokens },
-    ...(price !== undefined && { cost: costOf(price, usage) }),
+    ...(price !== undefined && { cost: costOf(ratesOf(price, usage), usage) }),
   };
   const fields = logFields(record);
   fields.set("gen_ai.request.model", model);
