@@ -302,9 +302,13 @@ describe("the provider's response", () => {
     const changed = new URL(returned);
     changed.searchParams.set("state", `${changed.searchParams.get("state")?.slice(0, 10)}x`);
     expect(await mallory.ask(changed.href)).toMatchObject({ status: 400, location: undefined });
+    const kept = [...mallory.cookies(world.base)];
     const { location = "" } = await mallory.ask(returned);
     expect(new URL(location).searchParams.has("code")).toBe(true);
-    expect(await mallory.ask(returned)).toMatchObject({ status: 400, location: undefined });
+    // Also with the cookie that the response has deleted, on any thread.
+    for (const [name, value] of kept) mallory.cookies(world.base).set(name, value);
+    for (let round = 0; round < 4; round++)
+      expect(await mallory.ask(returned)).toMatchObject({ status: 400, location: undefined });
   });
 
   it("that names another issuer is refused", async () => {
