@@ -57,7 +57,7 @@ export async function startResourceProvider(
   const { lifetime = 3600, isLikeKeycloak = false } = options;
   const server = createServer();
   const origin = `http://127.0.0.1:${await listen(server)}`;
-  const mount = isLikeKeycloak ? "/realms/test" : "";
+  const mount = mountOf(options);
   const issuer = `${origin}${mount}`;
   const tools = createServer();
   const resource = `http://127.0.0.1:${await listen(tools)}/mcp`;
@@ -248,15 +248,18 @@ const KEYCLOAK = {
   },
 };
 
-function configuration(
-  resource: string,
-  { lifetime, rotates = false }: ResourceProviderOptions,
-): object {
+function mountOf({ isLikeKeycloak = false }: ResourceProviderOptions): string {
+  return isLikeKeycloak ? "/realms/test" : "";
+}
+
+function configuration(resource: string, options: ResourceProviderOptions): object {
+  const { lifetime, rotates = false } = options;
+  const mount = mountOf(options);
   return {
     cookies: { keys: ["test"] },
     scopes: ["openid", "read"],
     pkce: { required: () => true },
-    interactions: { url: (_: unknown, { uid }: { uid: string }) => `/people/${uid}` },
+    interactions: { url: (_: unknown, { uid }: { uid: string }) => `${mount}/people/${uid}` },
     findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => ({ sub: id }) }),
     async loadExistingGrant({ oidc }: { oidc: GrantContext }) {
       const { client, session, provider } = oidc;
