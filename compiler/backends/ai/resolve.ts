@@ -64,7 +64,8 @@ export function resolveAi(
     return group.flatMap((provider) => resolveProvider(provider, place, context) ?? []);
   });
   checkNames(config, context.diagnostics);
-  checkStoredTypes(routes, groups.flat(), origin, context);
+  const passing = groups.filter((_, index) => servesAll || config.passed?.includes(index) === true);
+  checkStoredTypes(routes, groups.flat(), passing.flat(), origin, context);
   if (groups.some((group, index) => group.length < (config.groups[index]?.length ?? 0))) {
     return undefined;
   }

@@ -34,10 +34,14 @@ export function batchedByType(routes: AiNode["routes"]): AiNode["batched"] {
   }));
 }
 
-/** Reports APIs for stored objects whose owners would not be known, or whose requests the route does not serve. */
+/**
+ * Reports APIs for stored objects whose owners would not be known, or whose requests the route does not serve. `passing`:
+ * providers to which requests to other paths may pass unread.
+ */
 export function checkStoredTypes(
   routes: AiNode["routes"],
   providers: readonly AiProviderNode[],
+  passing: readonly AiProviderNode[],
   origin: Origin,
   context: BackendResolveContext,
 ): void {
@@ -48,6 +52,12 @@ export function checkStoredTypes(
     const isShared = stores.some(({ clientKey }) => clientKey === undefined);
     if (isShared && !hasCaller(context)) {
       context.diagnostics.report("stored-without-caller", origin, { type });
+      return;
+    }
+    const servers = new Set(passing.map(({ url }) => JSON.stringify(url)));
+    const isPassed = stores.some(({ url }) => servers.has(JSON.stringify(url)));
+    if (isShared && types.has("Passthrough") && isPassed) {
+      context.diagnostics.report("stored-with-passthrough", origin, { type });
       return;
     }
     if (batchedTypes(type, types).length === 0)

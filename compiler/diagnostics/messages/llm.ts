@@ -29,6 +29,15 @@ export const llmMessages = {
       "therefore sealed for one caller: a token's subject, an API key or a user. Without an identity, everybody could read " +
       "the requests and responses of everybody.",
   }),
+  "stored-with-passthrough": message<{ type: string }>({
+    severity: "error",
+    text: ({ type }) =>
+      `${type} requests and Passthrough requests share a route and the provider's key: unread paths reach the objects of all callers`,
+    hint: () => "remove the passthrough, or give it a route and a key of its own",
+    explanation:
+      "Ids of files and batches are sealed for one caller. A request that passes unread can name the provider's own ids, or " +
+      "ask the provider for a list of all of them, in any spelling of the path that the provider accepts.",
+  }),
   "batches-without-requests": message<{ type: string }>({
     severity: "error",
     text: ({ type }) =>
