@@ -42,7 +42,7 @@ export const FULL: readonly string[] = [
   "policies/{ext-proc-bodies,hostile-callouts}.test.ts",
   // Several threads and replicas, whose starts and ends take seconds.
   "{http,mcp}/threads*.test.ts",
-  "{mcp/replicas,kubernetes/agent-threads,store/stored-keys,store/stores}.test.ts",
+  "{mcp/replicas,kubernetes/agent-threads,store/stored-keys,store/stored-limits,store/stores}.test.ts",
   "{backends/server-health,telemetry/dead-collectors,tls/rotation}.test.ts",
   // Long for other reasons: many processes, or waits for times of the configuration.
   "cli/{usage,literal-secrets,first-minutes}.test.ts",

@@ -14,6 +14,7 @@ import { measureDecisions } from "./decision.ts";
 import { type Contender, type Duel, type Pace, type Round, run, start } from "./duel.ts";
 import { footprintGoals, measureFootprint, measureThreads, TWO_THREADS } from "./footprint.ts";
 import { GUARD_GROWTH, HOSTILE_PATTERN, measureGuards } from "./guards.ts";
+import { limitCases, startBenchStore } from "./limits.ts";
 import {
   GUARDED_STREAM,
   llmCases,
@@ -31,6 +32,7 @@ import { makeIdentity } from "./token.ts";
 // `npm run bench [-- SECTION ...]`. Absolute figures depend on the machine; ratios within the run are the result.
 //   plain, chain  requests per CPU-second of a built gateway, relative to a hand-written proxy with the same work
 //   policies      cost of each policy on top of a plain proxy; `policies=cors,retry` those alone
+//   limits        the CPU of a limit that a process counts alone, that replicas lease, and that asks Redis for each request
 //   external authorization  the CPU of a call of an authorization server over gRPC, on top of a plain proxy
 //   tracing       cost of spans of all, of 1 % and of no requests
 //   dead collector  CPU and time of a traced request while the collector is down
@@ -62,6 +64,9 @@ const CALL_MICROSECONDS = 130;
 /** How many times the CPU of an untraced request one takes at most that is traced, and one of a gateway that traces none. */
 const TRACED: Readonly<Record<string, number>> = { "tracing (all)": 1.15, "tracing (none)": 1.02 };
 
+/** How many times the CPU of a plain request one takes at most whose limit is leased. */
+const LEASED = 1.03;
+
 /** After so many requests V8 compiles nothing any more that short rounds would count: 30,000 calls of models, fewer of all else. */
 const COMPILED = 40_000;
 
@@ -82,6 +87,7 @@ try {
     isGood = report(duel, rounds) && isGood;
   }
   if (isWanted("policies")) await showCosts("policies", await policyCases(work, host, callouts));
+  if (isWanted("limits")) await showLimits();
   if (isWanted("external authorization")) await showAuthorization();
   if (isWanted("tracing")) await showTracing();
   if (isWanted("dead collector")) await showDeadCollector();
@@ -115,6 +121,23 @@ async function showCosts(section: string, cases: readonly Case[]): Promise<void>
   );
   console.log(`${section}: CPU of a request relative to "${cases[0]?.name}"`);
   process.stdout.write(formatCosts(await compare(some, `http://${host}`, pace)));
+}
+
+async function showLimits(): Promise<void> {
+  if (!isInstalled("redis-server")) return console.log("limits: redis-server is not installed");
+  const store = await startBenchStore();
+  try {
+    const long = { ...pace, warmUp: COMPILED };
+    const costs = await compare(limitCases(host, store.url), `http://${host}`, long);
+    console.log('limits: CPU of a request relative to "plain"');
+    process.stdout.write(formatCosts(costs));
+    const leased = costs.find(({ name }) => name === "limit, leased");
+    const ratio = leased === undefined ? 1 : quantile(leased.ratios, 0.25);
+    console.log(`a leased limit: ${ratio.toFixed(3)} of a plain request (goal ${LEASED})`);
+    isGood = ratio <= LEASED && isGood;
+  } finally {
+    store.stop();
+  }
 }
 
 /** A quarter of the rounds may be disturbed by the machine: the goal is missed if three quarters of them miss it. */
