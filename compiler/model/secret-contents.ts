@@ -33,6 +33,7 @@ const FORMATS: Readonly<Record<string, readonly ValueFormat[]>> = {
   "tls.key": [],
   clientSecret: ["clientSecret", "word"],
   signingKey: ["privateKey"],
+  certificate: ["authorities"],
   clientId: ["word"],
   tenantId: ["word"],
   accessKey: ["word"],
@@ -43,7 +44,7 @@ const FORMATS: Readonly<Record<string, readonly ValueFormat[]>> = {
 /** Formats of entries with other names, which `secretRef.key` chooses. */
 const CHOSEN_FORMATS: readonly ValueFormat[] = [
   ...(["authorization", "sentKey", "clientSecret", "passwords", "googleCredentials"] as const),
-  "privateKey",
+  ...(["privateKey", "authorities"] as const),
 ];
 
 /** Problems of an entry by the format that it does not have. */

@@ -1,7 +1,11 @@
-import type { TokenExchangeSettings } from "../../runtime/auth/oauth/token-exchange.ts";
+import type {
+  TokenExchangeSettings,
+  TokenSource,
+} from "../../runtime/auth/oauth/token-exchange.ts";
 import type { SignedTokenSettings, SignerSettings } from "../../runtime/auth/signed-jwt.ts";
+import type { CertificateHeader } from "../../runtime/auth/signer-certificate.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
-import type { NamedExpression } from "./expressions.ts";
+import type { CompiledExpression, NamedExpression } from "./expressions.ts";
 import type { Json } from "./json.ts";
 import type { SentCredentialConfig } from "./sent-credentials.ts";
 import type { AtStartup, MountedFile, Text } from "./texts.ts";
@@ -10,12 +14,17 @@ import type { AtStartup, MountedFile, Text } from "./texts.ts";
 type SecretConfig = Pick<SentCredentialConfig, "value" | "valueOrigin">;
 
 /** Signer of tokens, with a key from `Key`. */
-interface Signer<Key> extends Omit<SignerSettings, "key"> {
+interface Signer<Key> extends Omit<SignerSettings, "key" | "certificate"> {
   readonly key: Key;
+  /** Chain of certificates (PEM) for the key, and how tokens show it; absent if they do not. */
+  readonly certificate?: { readonly chain: Key; readonly header: CertificateHeader } | undefined;
 }
 
 /** Signer of tokens as configured. */
 export type SignerConfig = Signer<SecretConfig>;
+
+/** Signer of tokens without literal secrets. */
+export type SignerNode = Signer<Text | MountedFile>;
 
 /** OAuth client that requests tokens, with secrets from `Secret`. */
 type ExchangeClient<Secret> = { readonly clientId: Text } & (
@@ -53,16 +62,32 @@ export interface TokenEndpointNode<Connection> {
   readonly client: ExchangeClientNode | undefined;
 }
 
-/** Fields of an exchange that have no other form at startup. */
-type ExchangeFields = Omit<
+/** Location of a token in requests, with an expression in the form `Text`. */
+type SourceOf<Text> =
+  | Exclude<TokenSource, { readonly expression: unknown }>
+  | { readonly expression: Text };
+
+/** Location of a token as configured. */
+export type TokenSourceConfig = SourceOf<Omit<NamedExpression, "name">>;
+
+/** Location of a token with a compiled expression. */
+export type TokenSourceNode = SourceOf<CompiledExpression>;
+
+/** Fields of an exchange that have no other form at startup, with locations of tokens in the form `Source`. */
+type ExchangeFields<Source> = Omit<
   AtStartup<TokenExchangeSettings>,
   "url" | "client" | "parameters" | "server" | "next" | "actor" | "subject" | "scopes"
 > &
-  Pick<TokenExchangeSettings, "actor" | "subject" | "scopes">;
+  Pick<TokenExchangeSettings, "scopes"> & {
+    readonly subject: Source;
+    readonly actor?:
+      | (Omit<NonNullable<TokenExchangeSettings["actor"]>, "source"> & { readonly source: Source })
+      | undefined;
+  };
 
 /** `oauthTokenExchange`: requests carry a token that an authorization server issues for the client's token. */
 export interface TokenExchangeConfig<Policies>
-  extends ExchangeFields,
+  extends ExchangeFields<TokenSourceConfig>,
     TokenEndpointConfig<Policies> {
   readonly kind: "tokenExchange";
   readonly parameters: readonly NamedExpression[];
@@ -72,12 +97,18 @@ export interface TokenExchangeConfig<Policies>
     | undefined;
 }
 
+/** An additional parameter of a token request: a string, or an expression for it. */
+export interface ExchangeParameter {
+  readonly name: string;
+  readonly value: string | CompiledExpression;
+}
+
 /** `oauthTokenExchange` with all defaults. */
 export interface TokenExchangeNode<Connection>
-  extends ExchangeFields,
+  extends ExchangeFields<TokenSourceNode>,
     TokenEndpointNode<Connection> {
   readonly kind: "tokenExchange";
-  readonly parameters: readonly (readonly [name: string, value: string])[];
+  readonly parameters: readonly ExchangeParameter[];
   readonly next?:
     | (TokenEndpointNode<Connection> & { readonly scopes: readonly string[] })
     | undefined;

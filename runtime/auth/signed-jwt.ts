@@ -6,6 +6,7 @@ import { startupError } from "../process/startup-error.ts";
 import { SECOND } from "../process/units.ts";
 import { WatchedFile } from "../process/watched-file.ts";
 import { putCredential, type SentPlace } from "./sent-credential.ts";
+import type { SignerCertificate } from "./signer-certificate.ts";
 
 /** How tokens are signed. */
 export interface SignerSettings {
@@ -13,6 +14,8 @@ export interface SignerSettings {
   readonly algorithm: SigningAlgorithm;
   /** `kid` of the header; absent for none. */
   readonly keyId?: string | undefined;
+  /** Shows a certificate in the header; absent for none. */
+  readonly certificate?: SignerCertificate | undefined;
 }
 
 /** Token that the gateway signs for a backend. */
@@ -46,19 +49,24 @@ export function signingKeyFile(path: string, algorithm: SigningAlgorithm): () =>
 }
 
 /** Signs a token that ends after `lifetime` milliseconds. */
-export function signJwt(
-  { key, algorithm, keyId }: SignerSettings,
+export async function signJwt(
+  { key, algorithm, keyId, certificate }: SignerSettings,
   claims: JWTPayload,
   lifetime: number,
 ): Promise<string> {
+  const own = key();
   const now = Math.floor(Date.now() / SECOND);
   return new SignJWT({
     ...claims,
     iat: now - BACKDATE,
     exp: now + Math.floor(lifetime / SECOND),
   })
-    .setProtectedHeader({ alg: algorithm, typ: "JWT", ...(keyId !== undefined && { kid: keyId }) })
-    .sign(key());
+    .setProtectedHeader({
+      ...{ alg: algorithm, typ: "JWT" },
+      ...(keyId !== undefined && { kid: keyId }),
+      ...certificate?.(own),
+    })
+    .sign(own);
 }
 
 /** Sends a token that the gateway signs. A token is sent with several requests during the first tenth of its lifetime. */

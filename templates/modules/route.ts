@@ -4,6 +4,7 @@ import type { RouteNode } from "../../compiler/ir/program.ts";
 import type { ServedHost } from "../../compiler/ir/routes.ts";
 import type { BackendCode } from "../backends/backend.ts";
 import { backendTemplateOf } from "../backends/index.ts";
+import { credentialReads } from "../backends/parts/credential-reads.ts";
 import { backendsCode, servedKinds } from "../backends/shares.ts";
 import { code, comment, join } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
@@ -72,6 +73,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   const read = new Set([
     ...context.logged,
     ...route.backends.flatMap(backendReads),
+    ...route.backends.flatMap(credentialReads),
     ...policyReads(route.policies),
     ...ownReads(route),
   ]);

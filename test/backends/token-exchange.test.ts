@@ -1,13 +1,22 @@
-import { generateKeyPairSync, type KeyPairKeyObjectResult } from "node:crypto";
+import {
+  createHash,
+  generateKeyPairSync,
+  type KeyPairKeyObjectResult,
+  X509Certificate,
+} from "node:crypto";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import path from "node:path";
 import { text } from "node:stream/consumers";
-import { jwtVerify, UnsecuredJWT } from "jose";
+import { decodeProtectedHeader, importX509, jwtVerify, UnsecuredJWT } from "jose";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { makeCertificate } from "../harness/certificate.ts";
 import { startEcho } from "../harness/echo.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { IdentityProvider } from "../harness/identity-provider.ts";
 import { listen } from "../harness/listen.ts";
 import { send } from "../harness/send.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { startRoutes } from "../policies/routes.ts";
 
 /** Requests to the authorization server, in order. */
@@ -16,6 +25,8 @@ const JWT = "urn:ietf:params:oauth:token-type:jwt";
 /** Keys of the gateway's assertions. */
 let signer: KeyPairKeyObjectResult;
 let issuer: IdentityProvider;
+const folder = temporaryFolder();
+const fileText = (name: string) => readFileSync(path.join(folder, name), "utf8");
 let gateway: Gateway;
 
 /** Gives `for-TOKEN` for a token, unless the token says what else should happen. */
@@ -25,19 +36,19 @@ async function startServer(): Promise<string> {
     asked.push({ form, authorization: request.headers.authorization });
     const subject = form.get("subject_token") ?? form.get("assertion") ?? "";
     const [word, count = "0"] = subject.split("-");
-    const respond = (status: number, body: object): void => {
+    const give = (status: number, body: object): void => {
       response.writeHead(status, { "content-type": "application/json" });
       response.end(JSON.stringify(body));
     };
-    if (word === "refused") respond(400, { error: "invalid_grant", error_description: "secret" });
-    else if (word === "forbidden") respond(401, { error: "invalid_client" });
-    else if (word === "broken") respond(500, {});
-    else if (word === "empty") respond(200, { access_token: "" });
-    else if (word === "spaced") respond(200, { access_token: "a\r\nx-evil: 1" });
+    if (word === "refused") give(400, { error: "invalid_grant", error_description: "secret" });
+    else if (word === "forbidden") give(401, { error: "invalid_client" });
+    else if (word === "broken") give(500, {});
+    else if (word === "empty") give(200, { access_token: "" });
+    else if (word === "spaced") give(200, { access_token: "a\r\nx-evil: 1" });
     else if (word === "brief")
-      respond(200, { access_token: `brief-${asked.length}`, expires_in: Number(count) });
+      give(200, { access_token: `brief-${asked.length}`, expires_in: Number(count) });
     else
-      respond(200, {
+      give(200, {
         access_token: `for-${subject.slice(0, 40)}`,
         issued_token_type: form.get("requested_token_type") ?? undefined,
         token_type: "Bearer",
@@ -112,6 +123,22 @@ beforeAll(async () => {
       backends: [{ ...backend, policies: { backendAuth: { crossAppAccess } } }],
     };
   };
+  makeCertificate(folder, "ca");
+  makeCertificate(folder, "leaf", { signer: "ca", names: "DNS:localhost" });
+  const CERTIFICATE = ["leaf", "ca"].map((name) => fileText(`${name}.pem`)).join("");
+  const certified = (certificateHeader: string, more: object = {}) =>
+    to({
+      clientAuth: {
+        clientId: "certified",
+        method: "privateKeyJwt",
+        signingKey: { file: path.join(folder, "leaf.key") },
+        certificate: "${CERTIFICATE}",
+        certificateHeader,
+        alg: "ES256",
+        assertionAudience: "https://login.example/token",
+        ...more,
+      },
+    });
   signer = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const SIGNING_KEY = signer.privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   gateway = await startRoutes(
@@ -155,6 +182,24 @@ beforeAll(async () => {
           assertionAudience: "https://login.example/token",
         },
       }),
+      chained: certified("x5c"),
+      digested: certified("x5t#S256"),
+      mismatched: certified("x5c", { signingKey: "${SIGNING_KEY}" }),
+      expressed: to({
+        subjectToken: { source: { expression: 'request.headers["x-token"].lowerAscii()' } },
+        actorToken: { source: { expression: 'request.headers["x-actor"]' } },
+        additionalParams: { agent: 'request.headers["x-agent"] + "@" + request.method' },
+      }),
+      matched: to(
+        {
+          additionalParams: {
+            plain: 'request.path.matches("^/mat.*") ? "matched" : "other"',
+            caller: "jwt.sub",
+          },
+        },
+        { jwtAuth: { mode: "optional", issuer: issuer.issuer, jwks: { url: issuer.keySetUrl } } },
+      ),
+      queried: to({ subjectToken: { source: { queryParameter: { name: "token" } } } }),
       acting: to({
         actorToken: {
           source: { header: { name: "X-Actor" } },
@@ -182,7 +227,7 @@ beforeAll(async () => {
     },
     upstream,
     {},
-    { SECRET: "s%cret", SIGNING_KEY },
+    { SECRET: "s%cret", SIGNING_KEY, CERTIFICATE },
   );
 });
 beforeEach(() => {
@@ -346,6 +391,69 @@ describe("oauthTokenExchange", () => {
     });
     expect(protectedHeader).toMatchObject({ alg: "ES256", kid: "one" });
     expect(payload.jti).toEqual(expect.any(String));
+  });
+
+  it("shows the certificate of its key in assertions", async () => {
+    await ask("chained", bearer("with-chain"));
+    await ask("digested", bearer("with-digest"));
+    const headers = asked.map(({ form }) =>
+      decodeProtectedHeader(form.get("client_assertion") ?? ""),
+    );
+    const [leaf, ca] = ["leaf", "ca"].map((name) => new X509Certificate(fileText(`${name}.pem`)));
+    expect(headers[0]?.x5c).toEqual([leaf, ca].map((each) => each?.raw.toString("base64")));
+    expect(headers[1]?.["x5t#S256"]).toBe(
+      createHash("sha256")
+        .update(leaf?.raw ?? "")
+        .digest("base64url"),
+    );
+    const shown = await importX509(leaf?.toString() ?? "", "ES256");
+    await jwtVerify(asked[0]?.form.get("client_assertion") ?? "", shown);
+  });
+
+  it("signs nothing with a key that the certificate does not belong to", async () => {
+    expect((await ask("mismatched", bearer("any"))).status).toBe(502);
+    await gateway.seen(/route=mismatched .*certificate for signed tokens belongs to another key/);
+    expect(asked).toHaveLength(0);
+  });
+
+  it("evaluates expressions for tokens and parameters on the client's request", async () => {
+    const headers = { "x-token": "UPPER", "x-actor": "agent", "x-agent": "a" };
+    const { sent } = await ask("expressed", headers);
+    expect(sent).toMatchObject({ authorization: "Bearer for-upper", "x-token": "UPPER" });
+    expect(Object.fromEntries(asked[0]?.form ?? [])).toMatchObject({
+      subject_token: "upper",
+      actor_token: "agent",
+      agent: "a@GET",
+    });
+    await ask("expressed", headers);
+    expect(asked).toHaveLength(1);
+    // The token was issued for other parameters.
+    await ask("expressed", { ...headers, "x-agent": "b" });
+    expect(asked[1]?.form.get("agent")).toBe("b@GET");
+    for (const name of ["x-token", "x-actor", "x-agent"] as const) {
+      const { [name]: _, ...rest } = headers;
+      expect((await ask("expressed", rest)).status, name).toBe(401);
+    }
+    expect(asked).toHaveLength(2);
+  });
+
+  it("evaluates parameters that need constants, and claims of the caller", async () => {
+    const token = await issuer.token();
+    expect((await ask("matched", bearer(token))).status).toBe(200);
+    expect(Object.fromEntries(asked[0]?.form ?? [])).toMatchObject({
+      plain: "matched",
+      caller: expect.any(String),
+    });
+    expect((await ask("matched", {})).status).toBe(401);
+  });
+
+  it("takes the token from a query parameter, which the backend does not get", async () => {
+    const response = await send(`${gateway.url}/queried?a=1&token=in%2Durl`, "GET");
+    expect(asked[0]?.form.get("subject_token")).toBe("in-url");
+    const { headers, url } = JSON.parse(response.body);
+    expect(headers.authorization).toBe("Bearer for-in-url");
+    expect(url).toBe("/queried?a=1");
+    expect((await send(`${gateway.url}/queried?a=1`, "GET")).status).toBe(401);
   });
 
   it("names a client without a secret in the form", async () => {

@@ -5,6 +5,7 @@ import type {
   ExchangeClientConfig,
   ExchangeClientNode,
   SignerConfig,
+  SignerNode,
 } from "../../model/token-exchange.ts";
 import {
   choice,
@@ -12,7 +13,6 @@ import {
   object,
   shortText,
   text,
-  unsupported,
   type ValueCheck,
 } from "../../schema/schema.ts";
 import { credentialSchema, ownValue, readSecretValue } from "./sent-credentials.ts";
@@ -68,7 +68,19 @@ function ofMethod(
   }));
 }
 
-const OF_ASSERTIONS = ["signingKey", "alg", "kid", "assertionAudience"];
+const OF_ASSERTIONS = [
+  ...["signingKey", "alg", "kid", "assertionAudience", "certificate", "certificateHeader"],
+];
+
+/** Returns the schema of the header of assertions that shows a certificate. */
+export function certificateHeaderSchema() {
+  return choice(
+    "Header of assertions that shows the certificate: the whole chain (`x5c`), or the digest of the first one (`x5t#S256`).",
+    CERTIFICATE_HEADERS,
+  );
+}
+
+const CERTIFICATE_HEADERS = ["x5c", "x5t#S256"] as const;
 
 /** Returns the schema of `clientAuth` in a file. */
 export function clientAuthSchema() {
@@ -89,13 +101,22 @@ export function clientAuthSchema() {
         maxLength: 1024,
         readAtStart: true,
       }),
-      certificate: unsupported("certificates in client assertions"),
-      certificateHeader: unsupported("certificates in client assertions"),
+      certificate: credentialSchema(
+        "Chain of certificates (PEM) for the key, its own first: `${NAME}`, or `{file: PATH}`, which is read at start and again whenever it changes.",
+        65_536,
+      ),
+      certificateHeader: certificateHeaderSchema(),
     },
     {
       required: ["clientId"],
       checks: [
         ...ofMethod(OF_ASSERTIONS, (method) => method === "privateKeyJwt"),
+        {
+          message: '"certificate" and "certificateHeader" require each other',
+          holds: ({ certificate, certificateHeader }) =>
+            (certificate === undefined) === (certificateHeader === undefined),
+          cel: "has(self.certificate) == has(self.certificateHeader)",
+        },
         {
           message:
             'method: privateKeyJwt requires "signingKey" and "assertionAudience", and no "clientSecret"',
@@ -131,7 +152,11 @@ export function readClientAuth(
   const { clientId, clientSecret, method, signingKey, assertionAudience: audience } = value;
   if (signingKey !== undefined && audience !== undefined) {
     const key = readSecretValue(signingKey, childOf(origin, "signingKey"));
-    return { kind: "assertion", clientId, signer: readSigner(value, key), audience };
+    const { certificate: chain, certificateHeader: header } = value;
+    const certificate = chain &&
+      header && { header, chain: readSecretValue(chain, childOf(origin, "certificate")) };
+    const signer = { ...readSigner(value, key), ...(certificate && { certificate }) };
+    return { kind: "assertion", clientId, signer, audience };
   }
   if (clientSecret === undefined) return { kind: "public", clientId };
   const secret = readSecretValue(clientSecret, childOf(origin, "clientSecret"));
@@ -149,9 +174,21 @@ export function resolveClient(
       return client;
     case "secret":
       return { ...client, secret: ownValue(client.secret, context) };
-    case "assertion": {
-      const { signer } = client;
-      return { ...client, signer: { ...signer, key: ownValue(signer.key, context) } };
-    }
+    case "assertion":
+      return { ...client, signer: resolveSigner(client.signer, context) };
   }
+}
+
+/** Returns a signer without literal secrets. */
+export function resolveSigner(
+  { key, certificate, ...signer }: SignerConfig,
+  context: FileLookup & SecretContext,
+): SignerNode {
+  return {
+    ...signer,
+    key: ownValue(key, context),
+    ...(certificate && {
+      certificate: { ...certificate, chain: ownValue(certificate.chain, context) },
+    }),
+  };
 }

@@ -15,8 +15,9 @@ import {
   unsupportedBut,
 } from "../../schema/schema.ts";
 import { awsAuthSchema, azureAuthSchema, gcpAuthSchema } from "./cloud-schema.ts";
+import { crossAppAccessSchema, tokenExchangeSchema } from "./exchange-file-form.ts";
 import { credentialSchema, moreCredentialsSchema, sentPlaceSchema } from "./sent-credentials.ts";
-import { crossAppAccessSchema, signedTokenSchema, tokenExchangeSchema } from "./token-exchange.ts";
+import { signedTokenSchema } from "./signed-token.ts";
 
 /** Returns the schema of a path of a PEM file. */
 function pemFile(what: string) {

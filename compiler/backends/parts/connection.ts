@@ -22,11 +22,12 @@ import type { MountedFile, Text } from "../../model/texts.ts";
 import type { SignedTokenConfig, TokenExchangeConfig } from "../../model/token-exchange.ts";
 import type { Section, Traffic } from "../../model/traffic.ts";
 import type { ConnectionUseConfig } from "../../model/user-connections.ts";
+import { resolveSigner } from "./client-authentication.ts";
 import { resolveHeaderChanges } from "./header-changes.ts";
 import { checkIdentityUse, type IdentityUseContext } from "./identity-use.ts";
+import { resolveTokenExchange } from "./resolve-exchange.ts";
 import { ownValue, resolveSent } from "./sent-credentials.ts";
 import { checkTlsFiles, type FileLookup, readWhatIsHere } from "./tls-files.ts";
-import { resolveTokenExchange } from "./token-exchange.ts";
 
 /** Services needed to resolve connections to backends. */
 export interface ConnectionContext extends FileLookup, SecretContext, IdentityUseContext {
@@ -119,8 +120,7 @@ function signedTokenOf(
   }: SignedTokenConfig & Pick<BackendAuthConfig, "origin" | "more">,
   context: ConnectionContext,
 ): Pick<BackendConnection, "signedToken"> {
-  const key = ownValue(signer.key, context);
-  return { signedToken: { ...token, signer: { ...signer, key } } };
+  return { signedToken: { ...token, signer: resolveSigner(signer, context) } };
 }
 
 /** Resolves the tunnel; returns an empty object if the proxy is invalid (reported). */

@@ -5,54 +5,22 @@ import {
   span,
   tinyText,
 } from "../../manifests/field-types.ts";
-import {
-  anyText,
-  choice,
-  type Infer,
-  list,
-  object,
-  shortText,
-  text,
-  unsupported,
-  unsupportedBut,
-} from "../../schema/schema.ts";
-import { signerFields } from "./client-authentication.ts";
+import { anyText, choice, type Infer, list, object, shortText, text } from "../../schema/schema.ts";
+import { certificateHeaderSchema, signerFields } from "./client-authentication.ts";
 import { AZURE_SCOPE, awsFields, awsRoleChecks, awsService } from "./cloud-schema.ts";
 import { userConnectionSchema } from "./connection-schema.ts";
-import { headerNameSchema } from "./header-fields.ts";
-import { sentPlaceSchema } from "./sent-credentials.ts";
 import {
   accessTokenScopes,
   EXCHANGE_TEXTS,
   exchangeChecks,
   exchangeFields,
   exchangeTargetSchema,
-  signedTokenFields,
-} from "./token-exchange.ts";
+  tokenSourceSchema,
+} from "./exchange-schema.ts";
+import { sentPlaceSchema } from "./sent-credentials.ts";
+import { signedTokenFields } from "./signed-token.ts";
 
 const time = (description: string) => span(`${description} 5m by default.`);
-
-/** Returns the schema of the location of a token in the client's requests. */
-function tokenSource(description: string) {
-  return object(
-    {
-      header: object(
-        {
-          name: headerNameSchema,
-          prefix: shortText(EXCHANGE_TEXTS.prefix),
-        },
-        { required: ["name"], description: "In a header." },
-      ),
-      cookie: object(
-        { name: shortText("The cookie's name.") },
-        { required: ["name"], description: "In a cookie." },
-      ),
-      queryParameter: unsupportedBut("tokens in URLs", "take it from a header"),
-      expression: unsupportedBut("expressions that find a token", "name a header or a cookie"),
-    },
-    { exactlyOneOf: ["header", "cookie", "queryParameter", "expression"], description },
-  );
-}
 
 const TOKEN_TYPES = "AccessToken, Jwt, IdToken, or a URI";
 
@@ -98,11 +66,22 @@ const clientAuth = object(
         assertionAudience: text("Audience of the assertion, usually the token endpoint.", {
           maxLength: 1024,
         }),
-        certificateRef: unsupported("certificates in client assertions"),
-        certificateHeader: unsupported("certificates in client assertions"),
+        certificateRef: secretEntry(
+          "A Secret with the chain of certificates (PEM) for the key, its own first.",
+          "certificate",
+        ),
+        certificateHeader: certificateHeaderSchema(),
       },
       {
         required: ["signingKeyRef", "assertionAudience"],
+        checks: [
+          {
+            message: '"certificateRef" and "certificateHeader" require each other',
+            holds: ({ certificateRef, certificateHeader }) =>
+              (certificateRef === undefined) === (certificateHeader === undefined),
+            cel: "has(self.certificateRef) == has(self.certificateHeader)",
+          },
+        ],
         description: "Assertions that the gateway signs (RFC 7523).",
       },
     ),
@@ -149,14 +128,14 @@ export const oauthTokenExchange = object(
     ]),
     subjectToken: object(
       {
-        source: tokenSource(EXCHANGE_TEXTS.location),
+        source: tokenSourceSchema(EXCHANGE_TEXTS.subject),
         tokenType: tinyText(`${TOKEN_TYPES}; an access token by default.`),
       },
       { description: "The client's token." },
     ),
     actorToken: object(
       {
-        source: tokenSource("Location of the token."),
+        source: tokenSourceSchema("Location of the token."),
         tokenType: tinyText(`${TOKEN_TYPES}; an access token by default.`),
         mayAct: choice(
           "Required: refuses requests unless the claim `may_act` of the client's token names claims of this one, which must be a Jwt.",
@@ -208,7 +187,7 @@ export const crossAppAccess = object(
     accessTokenScopes: accessTokenScopes(),
     subjectToken: object(
       {
-        source: tokenSource(EXCHANGE_TEXTS.location),
+        source: tokenSourceSchema(EXCHANGE_TEXTS.subject),
         tokenType: tinyText(`${TOKEN_TYPES}; an ID token by default.`),
       },
       { description: "The client's token." },

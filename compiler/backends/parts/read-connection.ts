@@ -8,8 +8,9 @@ import { parseTimer } from "../../schema/duration.ts";
 import { readKeepAlive } from "../../schema/keep-alive.ts";
 import { AZURE_SCOPE } from "./cloud-schema.ts";
 import type { ConnectionValue } from "./connection-schema.ts";
+import { readCrossAppAccess, readTokenExchange } from "./exchange-file-form.ts";
 import { readMoreCredentials, readSecretValue, readSentPlace } from "./sent-credentials.ts";
-import { readCrossAppAccess, readSignedToken, readTokenExchange } from "./token-exchange.ts";
+import { readSignedToken } from "./signed-token.ts";
 
 /** Reads the connection policies of `policies`, for any protocol. `keys`: other names of fields there. */
 export function readConnection(

@@ -1,10 +1,17 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { decodeJwt, type JWTPayload } from "jose";
+import type { Exchange } from "../../http/exchange.ts";
 import { headerValue, replaceHeader, withoutHeader } from "../../http/headers/header-list.ts";
 import { cookieValue, withoutCookie } from "../../http/headers/request-cookies.ts";
+import { queryValue, withoutParameter } from "../../http/routing/query.ts";
 import { CallRefused } from "../../http/upstream/credentialed-upstream.ts";
-import type { Upstream, UpstreamCall, UpstreamCredential } from "../../http/upstream/upstream.ts";
+import type {
+  CompleteCall,
+  Upstream,
+  UpstreamCall,
+  UpstreamCredential,
+} from "../../http/upstream/upstream.ts";
 import { SECOND } from "../../process/units.ts";
 import { putCredential, type SentPlace } from "../sent-credential.ts";
 import type { ClientParameters } from "./client-assertion.ts";
@@ -25,10 +32,15 @@ type ExchangeClient =
   | (OAuthClient & { readonly method: ClientMethod })
   | { readonly clientId: string; readonly parameters?: ClientParameters };
 
-/** Location of a token in requests: a lower-case header with a prefix, or a cookie. */
+/** Location of a token in requests: a lower-case header with a prefix, a cookie, a query parameter, or an expression for it. */
 export type TokenSource =
   | { readonly header: string; readonly prefix: string }
-  | { readonly cookie: string };
+  | { readonly cookie: string }
+  | { readonly queryParameter: string }
+  | { readonly expression: RequestValue };
+
+/** A value that an expression reads from the client's request. */
+type RequestValue = (exchange: Exchange) => unknown;
 
 /** Token of the party that acts for the client (RFC 8693 1.1). */
 interface ActorToken {
@@ -59,7 +71,8 @@ export interface TokenExchangeSettings extends TokenEndpoint {
   readonly audiences: readonly string[];
   readonly scopes: readonly string[];
   readonly resources: readonly string[];
-  readonly parameters: readonly (readonly [name: string, value: string])[];
+  /** Additional parameters: strings, or expressions for them. */
+  readonly parameters: readonly (readonly [name: string, value: string | RequestValue])[];
   /** Location of the new token. */
   readonly target: SentPlace;
   /** Maximum number of cached tokens; 0 disables caching. */
@@ -77,6 +90,8 @@ const REFUSAL_TIME = 5 * SECOND;
 interface GivenTokens {
   readonly subject: string;
   readonly actor: string | undefined;
+  /** Additional parameters, which may differ between requests. */
+  readonly parameters: Form;
 }
 
 /**
@@ -86,7 +101,7 @@ interface GivenTokens {
  */
 export function exchangeCredential(settings: TokenExchangeSettings): UpstreamCredential {
   const tokens = new ExchangedTokens(settings);
-  const { subject, actor, target } = settings;
+  const { subject, actor, target, parameters } = settings;
   return async (call) => {
     const token = tokenIn(call, subject);
     if (token === undefined) throw unauthorized("there is no token to exchange");
@@ -96,7 +111,8 @@ export function exchangeCredential(settings: TokenExchangeSettings): UpstreamCre
       if (actor.mustBePermitted && !mayAct(token, acting))
         throw unauthorized("the client's token does not permit this actor");
     }
-    const value = await tokens.for({ subject: token, actor: acting });
+    const given = parameters.map(([name, of]) => [name, parameterOf(call, name, of)] as const);
+    const value = await tokens.for({ subject: token, actor: acting, parameters: given });
     stripToken(call, subject);
     if (actor !== undefined) stripToken(call, actor.source);
     putCredential(call, target, value);
@@ -117,15 +133,15 @@ function mayAct(subject: string, actor: string): boolean {
 /** Cache of tokens by the digest of the given tokens. Evicts the least recently used one. */
 class ExchangedTokens {
   readonly #settings: TokenExchangeSettings;
-  readonly #held = new Map<string, Exchange>();
+  readonly #held = new Map<string, CachedExchange>();
 
   constructor(settings: TokenExchangeSettings) {
     this.#settings = settings;
   }
 
   for(given: GivenTokens): Promise<string> {
-    // A token is for one client and one actor. Neither token can contain the separator.
-    const text = [given.subject, given.actor].join("\n");
+    // A token is for one client, one actor and their parameters.
+    const text = JSON.stringify([given.subject, given.actor, given.parameters]);
     const key = createHash("sha256").update(text).digest("base64");
     const known = this.#held.get(key);
     this.#held.delete(key);
@@ -138,15 +154,15 @@ class ExchangedTokens {
     return held.token;
   }
 
-  #exchange(given: GivenTokens, key: string): Exchange {
-    const exchange: Exchange = {
+  #exchange(given: GivenTokens, key: string): CachedExchange {
+    const exchange: CachedExchange = {
       token: this.#token(given, (end) => this.#keep(key, exchange, end)),
       end: Number.POSITIVE_INFINITY,
     };
     return exchange;
   }
 
-  #keep(key: string, exchange: Exchange, end: number): void {
+  #keep(key: string, exchange: CachedExchange, end: number): void {
     exchange.end = this.#settings.maxTokens === 0 ? 0 : end;
     if (exchange.end <= Date.now() && this.#held.get(key) === exchange) this.#held.delete(key);
   }
@@ -168,7 +184,7 @@ class ExchangedTokens {
   }
 }
 
-interface Exchange {
+interface CachedExchange {
   readonly token: Promise<string>;
   /** Milliseconds since 1970. */
   end: number;
@@ -183,7 +199,7 @@ interface IssuedToken {
 type Form = readonly (readonly [name: string, value: string])[];
 
 async function exchange(
-  { subject, actor }: GivenTokens,
+  { subject, actor, parameters }: GivenTokens,
   settings: TokenExchangeSettings,
 ): Promise<IssuedToken> {
   const { grant, requestedType, next } = settings;
@@ -204,7 +220,7 @@ async function exchange(
     ...settings.audiences.map((audience) => ["audience", audience] as const),
     ...settings.resources.map((resource) => ["resource", resource] as const),
     ...scopeForm(settings.scopes),
-    ...settings.parameters,
+    ...parameters,
   ];
   const issued = await issuedToken(settings, form, requestedType);
   if (next === undefined) return issued;
@@ -281,16 +297,43 @@ function claimsOf(token: string): JWTPayload {
   }
 }
 
-function tokenIn({ headers }: UpstreamCall, source: TokenSource): string | undefined {
+function parameterOf(call: UpstreamCall, name: string, of: string | RequestValue): string {
+  const value = typeof of === "string" ? of : valueIn(call, of);
+  if (typeof value === "string") return value;
+  throw unauthorized(`the parameter "${name}" of the token request is not a string`);
+}
+
+/** Evaluates an expression; `undefined` for a call of the gateway itself, which has no request. */
+function valueIn({ exchange }: UpstreamCall, value: RequestValue): unknown {
+  return exchange === undefined ? undefined : value(exchange);
+}
+
+function tokenIn(call: UpstreamCall, source: TokenSource): string | undefined {
+  const { headers, path } = call;
+  if ("expression" in source) return nonEmpty(valueIn(call, source.expression));
+  if ("queryParameter" in source) {
+    const query = path.slice(path.indexOf("?") + 1);
+    return path.includes("?") ? nonEmpty(queryValue(query, source.queryParameter)) : undefined;
+  }
   if ("cookie" in source) return cookieValue(headerValue(headers, "cookie"), source.cookie);
   const value = headerValue(headers, source.header);
   const { prefix } = source;
   if (value?.slice(0, prefix.length).toLowerCase() !== prefix.toLowerCase()) return undefined;
-  const token = value.slice(prefix.length).trim();
-  return token === "" ? undefined : token;
+  return nonEmpty(value.slice(prefix.length).trim());
 }
 
-function stripToken({ headers }: UpstreamCall, source: TokenSource): void {
+function nonEmpty(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Removes a token from a request; that of an expression has no place of its own. */
+function stripToken(call: CompleteCall, source: TokenSource): void {
+  const { headers } = call;
+  if ("expression" in source) return;
+  if ("queryParameter" in source) {
+    call.path = withoutParameter(call.path, source.queryParameter);
+    return;
+  }
   if ("header" in source) {
     headers.splice(0, headers.length, ...withoutHeader(headers, source.header));
     return;

@@ -17,9 +17,11 @@ import type {
   SignedTokenNode,
   TokenEndpointNode,
   TokenExchangeNode,
+  TokenSourceNode,
 } from "../../../compiler/model/token-exchange.ts";
 import type { KeepAliveSettings } from "../../../runtime/net/connection-settings.ts";
 import { code, join, literal } from "../../code/code.ts";
+import { exchangeFunction } from "../../code/exchange-function.ts";
 import { filePath } from "../../code/file-path.ts";
 import { headerChanges } from "../../code/header-list.ts";
 import type { Code, Printable } from "../../code/hole.ts";
@@ -117,15 +119,23 @@ function exchangeCode(node: TokenExchangeNode<BackendConnection>): Code {
   const settings = {
     ...rest,
     ...endpointSettings(node),
-    subject: { ...subject },
-    actor: actor && { ...actor, source: { ...actor.source } },
+    subject: sourceSettings(subject),
+    actor: actor && { ...actor, source: sourceSettings(actor.source) },
     next: next && { ...endpointSettings(next), scopes: next.scopes },
     target: { ...target },
-    parameters: parameters.map(([label, value]) => [label, value]),
+    parameters: parameters.map(({ name, value }) => [
+      name,
+      typeof value === "string" ? value : exchangeFunction(value),
+    ]),
     defaultLifetime: milliseconds(rest.defaultLifetime),
   };
   const exchange = imported("gwc/runtime/auth/oauth/token-exchange", "exchangeCredential");
   return code`${exchange}(${literal(settings)})`;
+}
+
+function sourceSettings(source: TokenSourceNode): Printable {
+  if (!("expression" in source)) return { ...source };
+  return { expression: exchangeFunction(source.expression) };
 }
 
 function endpointSettings({ url, connection, client }: TokenEndpointNode<BackendConnection>) {
@@ -162,12 +172,28 @@ function signedTokenCode({ signer, claims, lifetime, target }: SignedTokenNode):
 }
 
 const SIGNED = "gwc/runtime/auth/signed-jwt";
+const CERTIFICATE = "gwc/runtime/auth/signer-certificate";
 
-function signerSettings({ key, algorithm, keyId }: SignedTokenNode["signer"]) {
+function signerSettings({ key, algorithm, keyId, certificate }: SignedTokenNode["signer"]) {
   const [load, from] = isText(key)
-    ? (["signingKey", literal(key)] as const)
-    : (["signingKeyFile", filePath(key)] as const);
-  return { key: code`${imported(SIGNED, load)}(${from}, ${literal(algorithm)})`, algorithm, keyId };
+    ? [imported(SIGNED, "signingKey"), literal(key)]
+    : [imported(SIGNED, "signingKeyFile"), filePath(key)];
+  return {
+    key: code`${load}(${from}, ${literal(algorithm)})`,
+    algorithm,
+    keyId,
+    certificate: certificate && certificateCode(certificate),
+  };
+}
+
+function certificateCode({
+  chain,
+  header,
+}: NonNullable<SignedTokenNode["signer"]["certificate"]>): Code {
+  const [load, from] = isText(chain)
+    ? [imported(CERTIFICATE, "signerCertificate"), literal(chain)]
+    : [imported(CERTIFICATE, "signerCertificateFile"), filePath(chain)];
+  return code`${load}(${from}, ${literal(header)})`;
 }
 
 /** Writes the secret of a client; changes of a file are reloaded. */

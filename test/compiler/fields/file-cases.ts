@@ -634,7 +634,12 @@ export const known: KnownValues = {
   "oauthTokenExchange.subjectToken": [{ source: { cookie: { name: "aa" } } }],
   "subjectToken.tokenType": ["urn:aa", "urn:bb"],
   "oauthTokenExchange.requestedTokenType": ["urn:aa", "urn:bb"],
-  clientAuth: [clientAuth, { clientId: "aa", ...assertion }],
+  clientAuth: [
+    clientAuth,
+    { clientId: "aa", ...assertion },
+    { clientId: "aa", ...assertion, certificate: "${AA}", certificateHeader: "x5c" },
+  ],
+  "clientAuth.certificate": [...secret, { file: "a.json" }],
   "clientAuth.clientSecret": [...secret, { file: "a.json" }],
   "clientAuth.signingKey": [...secret, { file: "a.json" }],
   signingKey: [...secret, { file: "a.json" }],

@@ -389,6 +389,7 @@ const keys = Object.fromEntries(
     "credentials.json",
     "token",
     "signingKey",
+    "certificate",
   ].map((key) => [key, ""]),
 );
 
@@ -653,6 +654,16 @@ export const known: KnownValues = {
   ],
   "clientAuth.method": ["ClientSecretPost", "ClientSecretBasic"],
   "signingKeyRef.key": ["signingKey", "token"],
+  privateKeyJwt: [
+    {
+      signingKeyRef: { name: "a" },
+      certificateRef: { name: "a" },
+      certificateHeader: "x5c",
+      assertionAudience: "aa",
+    },
+  ],
+  "certificateRef.name": objects,
+  "certificateRef.key": ["certificate", "token"],
   "oauthTokenExchange.path": ["/a", "/b"],
   "identityProvider.path": ["/a", "/b"],
   "resourceAuthorizationServer.path": ["/a", "/b"],

@@ -8,14 +8,14 @@ import {
   type oauthTokenExchange,
 } from "../../../backends/parts/manifest-auth.ts";
 import { readAwsRole } from "../../../backends/parts/read-connection.ts";
-import { readSentPlace } from "../../../backends/parts/sent-credentials.ts";
 import {
   BEARER,
   crossAppExchange,
-  readSignedToken,
   readTokenSource,
   sharedFields,
-} from "../../../backends/parts/token-exchange.ts";
+} from "../../../backends/parts/read-exchange.ts";
+import { readSentPlace } from "../../../backends/parts/sent-credentials.ts";
+import { readSignedToken } from "../../../backends/parts/signed-token.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest } from "../../../manifests/manifests.ts";
 import type { AwsKeyTexts, AzureAuthConfig } from "../../../model/cloud-credentials.ts";
@@ -153,10 +153,10 @@ function readExchange(
     ...sharedFields({ ...value, cache: cache?.inMemory }, use.origin),
     ...endpoint,
     grant: grantType === "JwtBearer" ? "jwtBearer" : "tokenExchange",
-    subject: readTokenSource(subjectToken.source),
+    subject: readTokenSource(subjectToken.source, childOf(use.origin, "subjectToken", "source")),
     subjectType: tokenType(subjectToken.tokenType ?? "AccessToken"),
     actor: actor && {
-      source: readTokenSource(actor.source),
+      source: readTokenSource(actor.source, childOf(use.origin, "actorToken", "source")),
       type: tokenType(actor.tokenType ?? "AccessToken"),
       mustBePermitted: actor.mayAct === "Required",
     },
@@ -176,7 +176,8 @@ function readCrossApp(
   const second = value.resourceAuthorizationServer;
   const next = readEndpoint(second, at("resourceAuthorizationServer"), context);
   if (first === undefined || next === undefined) return undefined;
-  const tokens = { first, next, subject: readTokenSource(source), subjectType: tokenType(type) };
+  const subject = readTokenSource(source, childOf(use.origin, "subjectToken", "source"));
+  const tokens = { first, next, subject, subjectType: tokenType(type) };
   return crossAppExchange({ ...value, cache: cache?.inMemory }, use.origin, tokens);
 }
 
@@ -214,11 +215,23 @@ function readClient(
 ): ExchangeClientConfig {
   const at = (...parts: readonly string[]) => ({ ...use, origin: childOf(use.origin, ...parts) });
   if (privateKeyJwt !== undefined) {
-    const { signingKeyRef, assertionAudience: audience, ...signer } = privateKeyJwt;
+    const { signingKeyRef, assertionAudience: audience, ...rest } = privateKeyJwt;
+    const { certificateRef, certificateHeader: header, ...given } = rest;
     const place = at("privateKeyJwt", "signingKeyRef");
     const secret = { key: "signingKey", ...signingKeyRef, use: place };
     const key = secretValue(secret, "privateKey", context);
-    return { kind: "assertion", clientId, signer: readSigner(signer, key), audience };
+    const of = at("privateKeyJwt", "certificateRef");
+    const certificate = certificateRef &&
+      header && {
+        header,
+        chain: secretValue(
+          { key: "certificate", ...certificateRef, use: of },
+          "authorities",
+          context,
+        ),
+      };
+    const signer = { ...readSigner(given, key), ...(certificate && { certificate }) };
+    return { kind: "assertion", clientId, signer, audience };
   }
   if (secretRef === undefined) return { kind: "public", clientId };
   const named = { key: "clientSecret", ...secretRef, use: at("secretRef") };

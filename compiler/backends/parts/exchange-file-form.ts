@@ -1,0 +1,229 @@
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { ServerPolicies } from "../../model/server-policies.ts";
+import type { TokenEndpointConfig, TokenExchangeConfig } from "../../model/token-exchange.ts";
+import {
+  boolean,
+  choice,
+  duration,
+  type Infer,
+  needsField,
+  object,
+  type Schema,
+  text,
+  unsupported,
+  unsupportedBut,
+} from "../../schema/schema.ts";
+import { clientAuthSchema, readClientAuth } from "./client-authentication.ts";
+import {
+  accessTokenScopes,
+  EXCHANGE_TEXTS,
+  exchangeChecks,
+  exchangeFields,
+  exchangeTargetSchema,
+  tokenSourceSchema,
+} from "./exchange-schema.ts";
+import {
+  BEARER,
+  crossAppExchange,
+  DEFAULT_LIFETIME,
+  readTokenSource,
+  sharedFields,
+} from "./read-exchange.ts";
+import { readSentPlace } from "./sent-credentials.ts";
+
+const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
+const JWT = "urn:ietf:params:oauth:token-type:jwt";
+const ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token";
+
+const tokenType = (description: string) =>
+  text(description, {
+    maxLength: 1024,
+    pattern: "^[A-Za-z][A-Za-z0-9+.\\-]*:[^\\s#]+$",
+    form: "the URI of a token type",
+    examples: [ACCESS_TOKEN],
+  });
+
+function endpointFields() {
+  return {
+    host: text("Authorization server: `host:port` or a URL.", {
+      readAtStart: true,
+      examples: ["https://login.example.com"],
+    }),
+    backend: unsupportedBut("authorization servers by the name of a backend", "write its host"),
+    service: unsupported("mesh services"),
+    policies: unsupportedBut("policies of an authorization server", "write https:// in its host"),
+  };
+}
+
+const SERVERS = ["host", "backend", "service"] as const;
+
+function fileTime(description: string): Schema<string> {
+  return duration(description, { default: DEFAULT_LIFETIME, minimumDuration: "1s" });
+}
+
+/** Returns the schema of `oauthTokenExchange` in a file. */
+export function tokenExchangeSchema() {
+  return object(
+    {
+      ...exchangeFields(fileTime),
+      ...endpointFields(),
+      grantType: choice(
+        "`tokenExchange` (RFC 8693), or `jwtBearer` (RFC 7523) with the client's token as assertion.",
+        ["tokenExchange", "jwtBearer"],
+        { default: "tokenExchange" },
+      ),
+      subjectToken: object(
+        {
+          source: tokenSourceSchema(EXCHANGE_TEXTS.subject),
+          tokenType: tokenType("Type of the token; an access token by default."),
+        },
+        { description: "The client's token." },
+      ),
+      actorToken: object(
+        {
+          source: tokenSourceSchema("Location of the token."),
+          tokenType: tokenType("Type of the token; an access token by default."),
+          enforceMayAct: boolean(
+            "Refuses requests unless the claim `may_act` of the client's token names claims of this one. Its type must be a JWT.",
+          ),
+        },
+        {
+          required: ["source"],
+          checks: [
+            {
+              message: `"enforceMayAct" requires tokenType: ${JWT}`,
+              field: "enforceMayAct",
+              holds: (value) => value.enforceMayAct !== true || value.tokenType === JWT,
+              cel: `!has(self.enforceMayAct) || !self.enforceMayAct || (has(self.tokenType) && self.tokenType == '${JWT}')`,
+            },
+          ],
+          description:
+            "Token of the party that acts for the client, such as an agent (RFC 8693). Requests without it get 401.",
+        },
+      ),
+      requestedTokenType: tokenType("Type of the requested token; the server decides by default."),
+      clientAuth: clientAuthSchema(),
+      authorizationLocation: exchangeTargetSchema(),
+    },
+    {
+      exactlyOneOf: SERVERS,
+      checks: [...exchangeChecks("jwtBearer"), needsField("path", "host")],
+      description:
+        "Exchanges the client's token at an authorization server and sends the new token to the backend. Each token is exchanged once and cached until one of the two expires. If the server refuses the client's token, the client gets 401; if the server fails, 502.",
+      examples: [
+        {
+          host: "https://login.example.com",
+          path: "/token",
+          clientAuth: { clientId: "gateway", clientSecret: "${EXCHANGE_SECRET}" },
+          audiences: ["orders"],
+        },
+      ],
+    },
+  );
+}
+
+/** Returns the schema of `crossAppAccess` in a file. */
+export function crossAppAccessSchema() {
+  const { audiences: _, additionalParams: __, path, scopes, ...fields } = exchangeFields(fileTime);
+  const endpoint = (description: string) =>
+    object(
+      { ...endpointFields(), path, clientAuth: clientAuthSchema() },
+      {
+        required: ["clientAuth"],
+        exactlyOneOf: SERVERS,
+        checks: [needsField("path", "host")],
+        description,
+      },
+    );
+  return object(
+    {
+      identityProvider: endpoint(EXCHANGE_TEXTS.identityProvider),
+      resourceAuthorizationServer: endpoint(EXCHANGE_TEXTS.resourceServer),
+      audience: text(EXCHANGE_TEXTS.audience, { maxLength: 1024 }),
+      scopes,
+      accessTokenScopes: accessTokenScopes(),
+      subjectToken: object(
+        {
+          source: tokenSourceSchema(EXCHANGE_TEXTS.subject),
+          tokenType: tokenType("Type of the token; an ID token by default."),
+        },
+        { description: "The client's token." },
+      ),
+      ...fields,
+    },
+    {
+      required: ["identityProvider", "resourceAuthorizationServer", "audience"],
+      description:
+        "Calls the backend with a token for the client's user, without another login (Cross App Access): the identity provider issues an identity assertion (ID-JAG) for the client's token, and the backend's authorization server a token for that. Both clients are of the gateway. Cached and refused like `oauthTokenExchange`.",
+      examples: [
+        {
+          identityProvider: {
+            host: "https://idp.example.com",
+            path: "/token",
+            clientAuth: { clientId: "gateway", clientSecret: "${IDP_SECRET}" },
+          },
+          resourceAuthorizationServer: {
+            host: "https://auth.todo.example",
+            path: "/token",
+            clientAuth: { clientId: "gateway", clientSecret: "${TODO_SECRET}" },
+          },
+          audience: "https://auth.todo.example",
+        },
+      ],
+    },
+  );
+}
+
+type Value = Infer<ReturnType<typeof tokenExchangeSchema>>;
+type CrossAppValue = Infer<ReturnType<typeof crossAppAccessSchema>>;
+
+/** Converts a validated `oauthTokenExchange` to canonical form. */
+export function readTokenExchange(
+  value: Value,
+  origin: Origin,
+): TokenExchangeConfig<ServerPolicies> {
+  const { subjectToken = {}, actorToken: actor, requestedTokenType } = value;
+  return {
+    ...sharedFields(value, origin),
+    ...readEndpoint(value, origin),
+    grant: value.grantType ?? "tokenExchange",
+    subject: readTokenSource(subjectToken.source, childOf(origin, "subjectToken", "source")),
+    subjectType: subjectToken.tokenType ?? ACCESS_TOKEN,
+    actor: actor && {
+      source: readTokenSource(actor.source, childOf(origin, "actorToken", "source")),
+      type: actor.tokenType ?? ACCESS_TOKEN,
+      mustBePermitted: actor.enforceMayAct ?? false,
+    },
+    requestedType: requestedTokenType,
+    target: readSentPlace(value.authorizationLocation) ?? BEARER,
+  };
+}
+
+/** Converts a validated `crossAppAccess` to canonical form. */
+export function readCrossAppAccess(
+  value: CrossAppValue,
+  origin: Origin,
+): TokenExchangeConfig<ServerPolicies> {
+  const at = (part: string) => childOf(origin, part);
+  const next = value.resourceAuthorizationServer;
+  return crossAppExchange(value, origin, {
+    first: readEndpoint(value.identityProvider, at("identityProvider")),
+    next: readEndpoint(next, at("resourceAuthorizationServer")),
+    subject: readTokenSource(value.subjectToken?.source, childOf(at("subjectToken"), "source")),
+    subjectType: value.subjectToken?.tokenType ?? ID_TOKEN,
+  });
+}
+
+function readEndpoint(
+  {
+    host = "",
+    path = "/",
+    clientAuth,
+  }: Pick<CrossAppValue["identityProvider"], "host" | "path"> & {
+    readonly clientAuth?: CrossAppValue["identityProvider"]["clientAuth"];
+  },
+  origin: Origin,
+): TokenEndpointConfig<ServerPolicies> {
+  const client = readClientAuth(clientAuth, childOf(origin, "clientAuth"));
+  return { host, hostOrigin: childOf(origin, "host"), path, client };
+}
