@@ -92,9 +92,10 @@ export function routeInputs({
   backends,
   modelCatalog,
   store,
+  usage,
   workloadApi,
 }: GatewayResource): (route: RouteResource) => string {
-  const facts = [sharedStoreOf(store), workloadApi === undefined];
+  const facts = [sharedStoreOf(store), workloadApi === undefined, usage?.isForCallers];
   const shared = valueDigest([[...backends], modelCatalog, ...facts]);
   const own = new Map(listeners.map((listener) => [listener.key, valueDigest(listener)]));
   return (route) => [shared, ...route.listeners.map(({ listener }) => own.get(listener))].join(" ");

@@ -32,6 +32,7 @@ import { type CachedResolutions, routeInputs } from "./cached-resolutions.ts";
 import { checkCallerKeys } from "./caller-keys.ts";
 import { capturedBodiesOf } from "./captured-bodies.ts";
 import { resolveConnectionRules } from "./connection-rules.ts";
+import { resolveKeysApi } from "./keys-api.ts";
 import { certificateOf, checkVersions, ownHandshake, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { resolveMetricLabels } from "./metric-labels.ts";
@@ -53,6 +54,7 @@ import { resolveTcpBinds } from "./tcp-binds.ts";
 import { checkToolLocks } from "./tool-locks.ts";
 import { resolveTracing } from "./tracing.ts";
 import { checkUnserved } from "./unserved.ts";
+import { resolveUsage } from "./usage.ts";
 import { checkUserConnections } from "./user-connections.ts";
 import { resolveWorkloadApi } from "./workload-api.ts";
 
@@ -121,6 +123,7 @@ function resolveGateway(
     listenerNames: new Identifiers(unitNames(), "Listener"),
     modelPrices: resolveModelCatalog(gateway.modelCatalog, lookup),
     sharedStore: sharedStoreOf(gateway.store),
+    usage: gateway.usage && { isForCallers: gateway.usage.isForCallers },
   };
   checkListeners(gateway, context);
   checkVersions(gateway.frontend.tls, diagnostics);
@@ -132,13 +135,15 @@ function resolveGateway(
   checkToolLocks(binds, diagnostics);
   checkUserConnections(binds, diagnostics);
   reportIdleCatalog(gateway, binds, diagnostics);
-  const store = resolveStore(name, gateway, binds, lookup);
+  const usage = gateway.usage && resolveUsage(gateway.usage, binds, keyHeaders(binds), diagnostics);
+  const store = resolveStore(name, gateway, binds, usage, lookup);
   const tcp = resolveTcpBinds(
     gateway,
     resources.filter((resource) => resource.kind === "tcpRoute"),
     admission,
     context,
   );
+  const keysApi = gateway.keysApi && resolveKeysApi(gateway.keysApi, { binds, tcp }, diagnostics);
   const traffic = {
     secretHeaders: keyHeaders(binds),
     hasConnections: tcp.length > 0,
@@ -184,6 +189,8 @@ function resolveGateway(
     ...(tracing === undefined ? {} : { tracing }),
     ...(logLevels === undefined ? {} : { logLevels }),
     ...(store === undefined ? {} : { store }),
+    ...(usage === undefined ? {} : { usage }),
+    ...(keysApi === undefined ? {} : { keysApi }),
     ...(gateway.mesh === undefined ? {} : { mesh: gateway.mesh }),
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
   };

@@ -54,6 +54,8 @@ export interface RouteContext extends ListenerContext {
   readonly listenerNames: Identifiers;
   /** Prices of models; `undefined` if the configuration has none. */
   readonly modelPrices?: ModelPrices | undefined;
+  /** Usage of models that is stored; `undefined` if none is. */
+  readonly usage?: { readonly isForCallers: boolean } | undefined;
 }
 
 /** A route with its matches, without its listeners. */

@@ -4,16 +4,18 @@ import type { DeploymentNode, Overlay } from "../ir/deployment.ts";
 import type { PolicyUse } from "../ir/policies.ts";
 import type { BindNode } from "../ir/program.ts";
 import type { RedisNode, StoreNode } from "../ir/store.ts";
+import type { UsageNode } from "../ir/usage.ts";
 import { jsonAt } from "../model/json.ts";
 import { type SecretContext, withoutLiteral } from "../model/literal-secrets.ts";
 import type { SharedStore } from "../model/shared-store.ts";
 import { type PolicyKind, policyOf } from "../policies/index.ts";
 
-/** Returns the store that policies use; `undefined` if none uses one. Reports a store without a use. `name`: the gateway's. */
+/** Returns the store that policies or usage need; `undefined` if none is needed. Reports a store without a use. `name`: the gateway's. */
 export function resolveStore(
   name: string,
   { store, deployment }: GatewayResource,
   binds: readonly BindNode[],
+  usage: UsageNode | undefined,
   context: SecretContext,
 ): StoreNode | undefined {
   const { diagnostics } = context;
@@ -21,13 +23,13 @@ export function resolveStore(
   if (store === undefined) reportCountingAlone(policies, deployment, diagnostics);
   const owner = deployment === undefined ? name : `${deployment.namespace}/${deployment.name}`;
   const prefix = store?.prefix ?? `gwc:${encodeURIComponent(owner)}:`;
-  const keeper = policies.find((policy) => useOfStore(policy) === "records");
+  const keeper = policies.find((policy) => useOfStore(policy) === "records") ?? usage;
   const otherwise = keeper === undefined ? "nothing" : "embedded";
   const isOptional = sharedStoreOf(store) === "optional";
   const resolved =
     store &&
     resolveRedis({ ...store, prefix, otherwise: isOptional ? otherwise : undefined }, context);
-  if (policies.every((policy) => useOfStore(policy) === undefined)) {
+  if (keeper === undefined && policies.every((policy) => useOfStore(policy) === undefined)) {
     if (store !== undefined) diagnostics.report("idle-store", keyPlace(store.origin), {});
     return undefined;
   }
@@ -89,6 +91,11 @@ function resolveRedis(store: RedisNode, context: SecretContext): RedisNode | und
     diagnostics.report("cluster-database", keyPlace(at), {});
   if (parsed.username === "" && parsed.password === "") return store;
   return { ...store, url: withoutLiteral(url, at, { field: '"url"' }, context) };
+}
+
+/** Returns the first policy that keeps records in the store; `undefined` if none does. */
+export function storeUser(binds: readonly BindNode[]): PolicyUse | undefined {
+  return policiesOf(binds).find((policy) => useOfStore(policy) === "records");
 }
 
 function policiesOf(binds: readonly BindNode[]): readonly PolicyUse[] {

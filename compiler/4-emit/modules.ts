@@ -12,6 +12,7 @@ import { startupModule } from "../../templates/modules/startup.ts";
 import { tablePartModule } from "../../templates/modules/table-part.ts";
 import { tcpRouteModule } from "../../templates/modules/tcp-route.ts";
 import { tracingModule } from "../../templates/modules/tracing.ts";
+import { usageModule } from "../../templates/modules/usage.ts";
 import { backendOf } from "../backends/index.ts";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import { guarded } from "../diagnostics/guarded.ts";
@@ -103,7 +104,8 @@ export function emitModules(
       tcpRouteModule(route, { path: routePath(route.id), inputs, trace: tracer }),
     ),
   );
-  const { accessLog, metricLabels, tracing } = program;
+  const { accessLog, metricLabels, tracing, usage } = program;
+  const stored = usage === undefined ? [] : [usageModule(usage, { inputs, trace: tracer })];
   const labelled =
     metricLabels === undefined ? [] : [metricLabelsModule(metricLabels, { inputs, trace: tracer })];
   const log =
@@ -114,7 +116,7 @@ export function emitModules(
   const connections =
     rules === undefined ? [] : [connectionRulesModule(rules, { inputs, trace: tracer })];
   const startup = needs.length === 0 ? [] : [startupModule(needs, { inputs, trace: tracer })];
-  const rest = [...connections, ...log, ...labelled, ...traces, ...startup];
+  const rest = [...connections, ...log, ...labelled, ...stored, ...traces, ...startup];
   return [
     main,
     ...tables,
@@ -135,11 +137,17 @@ function isForModels({ backends }: RouteNode): boolean {
   return backends.some(({ kind }) => backendOf(kind).protocol === "llm");
 }
 
-/** Returns the variables that the access log, the labels of metrics and the spans of requests read. */
-function loggedVariables({ accessLog, metricLabels, tracing }: Program): ReadonlySet<string> {
+/** Returns the variables that the access log, the labels of metrics, usage and the spans of requests read. */
+function loggedVariables({
+  accessLog,
+  metricLabels,
+  tracing,
+  usage,
+}: Program): ReadonlySet<string> {
   const { filter, fields } = accessLog ?? {};
   const added = [
     ...(metricLabels?.labels ?? []),
+    ...(usage?.by ?? []),
     ...(fields?.added ?? []),
     ...(tracing?.attributes?.added ?? []),
   ];

@@ -2,7 +2,9 @@ import { findingsOf, totals } from "../diagnostics/report/findings.ts";
 import { type ReportFormat, report } from "../diagnostics/report/report.ts";
 import { auditPrograms } from "../inspect/audit/audit.ts";
 import { baselineText, unaccepted } from "../inspect/audit/baseline.ts";
+import { auditStoredKeys } from "../inspect/audit/stored-keys.ts";
 import { checkInput } from "../inspect/check-input.ts";
+import { NoStoreError } from "../inspect/keys/open-keys.ts";
 import { version } from "../installation.ts";
 import { BASELINE, baselineFrom } from "./accepted-findings.ts";
 import { oneOf } from "./arguments.ts";
@@ -30,10 +32,11 @@ export const audit: Command = {
       summary: "output format (default: text)",
     },
     { name: "baseline", value: "PATH", summary: `the accepted findings (default: ${BASELINE})` },
+    { name: "keys", summary: "audit the API keys in the store, too (`gwc keys`)" },
     { name: "write-baseline", summary: "print a baseline that accepts all current findings" },
     gateway,
   ],
-  examples: ["gwc audit", "gwc audit --write-baseline > .gwc-audit.yaml"],
+  examples: ["gwc audit", "gwc audit --keys", "gwc audit --write-baseline > .gwc-audit.yaml"],
   work: auditFiles,
 };
 
@@ -46,7 +49,16 @@ async function auditFiles(
   const baseline = baselineFrom(options.baseline, host);
   if ("exitCode" in baseline) return baseline;
   const checked = checkInput(input.files, host, false, options.gateway);
-  const found = auditPrograms(checked.programs);
+  const found = [...auditPrograms(checked.programs)];
+  if (flags.has("keys"))
+    try {
+      for (const program of checked.programs)
+        found.push(...(await auditStoredKeys(program, checked.literals, host)));
+    } catch (error) {
+      const isAway = error instanceof Error && error.name === "StoreError";
+      if (!isAway && !(error instanceof NoStoreError)) throw error;
+      return { exitCode: 1, stderr: `error: the keys cannot be read: ${error.message}\n` };
+    }
   const findings = findingsOf([...checked.diagnostics, ...found], checked.files, false);
   if (flags.has("write-baseline")) return { exitCode: 0, stdout: baselineText(findings, baseline) };
   const { open, gone } = unaccepted(findings, baseline);

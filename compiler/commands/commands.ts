@@ -93,6 +93,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./keys.ts")).keys,
   },
   {
+    name: "usage",
+    positionals: "",
+    summary: "report who used which models, and what it cost",
+    load: async () => (await import("./usage.ts")).usage,
+  },
+  {
     name: "review",
     positionals: "[FILES..]",
     summary: "write one HTML file with effective access, changes, findings and tests",

@@ -44,6 +44,7 @@ export const TRACE_FIELDS: readonly LineField[] = ["trace.id", "span.id"];
 
 /** Fields that policies and backends add to some requests. */
 export const OTHER_FIELDS: readonly string[] = [
+  ...["keys.action", "keys.name"],
   ...["gateway", "route_rule", "grpc.status", "tls.sni", "jwt.sub"],
   ...["protocol", "a2a.method", "mcp.method.name", "mcp.target", "mcp.resource.type"],
   ...["mcp.resource.uri", "mcp.session.id", "gen_ai.tool.name", "gen_ai.prompt.name"],

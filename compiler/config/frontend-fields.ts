@@ -82,13 +82,6 @@ export function headerCase<const Preserve extends string>(preserve: Preserve, lo
   );
 }
 
-/** Name of a label in the data model of Prometheus. */
-export const LABEL_NAME = {
-  maxLength: 64,
-  pattern: "^[a-zA-Z][a-zA-Z0-9_]*$",
-  form: "the name of a label, with letters, digits and `_`",
-};
-
 /** Description of labels of metrics, in files and manifests. */
 export const METRIC_LABELS =
   "Labels of the metrics `gwc_labelled_requests_total`, `gwc_labelled_tokens_total` and `gwc_labelled_cost_total`, by the values of expressions after a request. A value is `unknown` if its expression fails. Beyond 1000 combinations of values, all labels are `other`.";

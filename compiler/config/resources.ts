@@ -2,6 +2,7 @@ import type { TlsVersion } from "../../runtime/tls/tls-settings.ts";
 import type { BackendConfig } from "../backends/index.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { DeploymentNode } from "../ir/deployment.ts";
+import type { KeysApiNode } from "../ir/keys-api.ts";
 import type { MeshNode } from "../ir/mesh.ts";
 import type { PathHandling, ProcessNode, RouteRefusal } from "../ir/program.ts";
 import type { RedisResource } from "../ir/store.ts";
@@ -14,6 +15,7 @@ import type { AccessLogConfig } from "./access-log.ts";
 import type { CipherSuite, FrontendConfig, KeyExchangeGroup } from "./frontend.ts";
 import type { LevelsConfig } from "./log-levels.ts";
 import type { TracingConfig } from "./tracing.ts";
+import type { UsageConfig } from "./usage.ts";
 
 /**
  * The common form of files and manifests: declared resources with names that are still strings, without aliases and
@@ -49,6 +51,10 @@ export interface GatewayResource {
   readonly modelCatalog?: readonly CatalogSource[];
   /** Store that replicas share; absent if none is configured. */
   readonly store?: RedisResource | undefined;
+  /** HTTP API for keys of the store; `undefined` if it is off. */
+  readonly keysApi?: KeysApiNode | undefined;
+  /** Usage of models that is stored; `undefined` if none is. */
+  readonly usage?: UsageConfig | undefined;
   /** Mesh that it belongs to; `undefined` if none. */
   readonly mesh?: MeshNode | undefined;
   /** Source of its own identity; `undefined` if none is configured. */

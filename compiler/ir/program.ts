@@ -11,6 +11,7 @@ import type { RouteMatch } from "../model/matches.ts";
 import type { AccessLogNode } from "./access-log.ts";
 import type { BackendNode } from "./backends.ts";
 import type { DeploymentNode } from "./deployment.ts";
+import type { KeysApiNode } from "./keys-api.ts";
 import type { MeshNode } from "./mesh.ts";
 import type { MetricLabelsNode } from "./metric-labels.ts";
 import type { PolicyUse } from "./policies.ts";
@@ -19,6 +20,7 @@ import type { StoreNode } from "./store.ts";
 import type { TcpBindNode } from "./tcp.ts";
 import type { CertificateNode, TlsNode } from "./tls.ts";
 import type { TracingNode } from "./tracing.ts";
+import type { UsageNode } from "./usage.ts";
 import type { WorkloadApiNode } from "./workload-api.ts";
 
 /** A gateway with nothing left to resolve: plain readonly data (`gwc build --print program`). */
@@ -57,6 +59,10 @@ export interface Program {
   readonly workloadApi?: WorkloadApiNode;
   /** Store of state beyond a process; absent if nothing uses one. */
   readonly store?: StoreNode;
+  /** HTTP API for keys of the store; absent if it is off. */
+  readonly keysApi?: KeysApiNode;
+  /** Usage of models that is stored; absent if none is. */
+  readonly usage?: UsageNode;
   /** Deployment in a cluster; `undefined` for a standalone file. */
   readonly deployment?: DeploymentNode;
 }

@@ -16,6 +16,7 @@ import {
 } from "../schema/schema.ts";
 import { localObject, resource } from "./field-types.ts";
 import { redisFields } from "./redis-fields.ts";
+import { usageSchema } from "./usage.ts";
 
 /** Schema of a part of a Kubernetes resource. */
 function part(description: string): Schema<Json> {
@@ -208,6 +209,7 @@ export const parametersSchema = resource(
         },
       ),
       spiffe,
+      usage: usageSchema(),
       mesh,
       istio: { ...mesh, aliasOf: "mesh" },
       deployment: overlay("Overlay of its Deployment."),

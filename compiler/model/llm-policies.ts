@@ -27,6 +27,7 @@ export const ROUTE_TYPES = [
   "TokenCount",
   "ContentTokenCount",
   "Models",
+  "Usage",
   "Realtime",
   "Passthrough",
 ] as const;

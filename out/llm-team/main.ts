@@ -14,6 +14,7 @@ import { SECOND } from "gwc/runtime/process/units";
 import { embeddedStore } from "gwc/runtime/store/embedded-store";
 import { redisStoreIfNamed } from "gwc/runtime/store/optional-store";
 import { llm } from "./routes/llm.ts";
+import { countUsage } from "./usage.ts";
 
 // gateway.yaml gateways.default
 function defaultListener(exchange: Exchange): Handled {
@@ -27,6 +28,7 @@ export const gateway: Gateway = {
   ],
   connections: defaultConnections,
   accessLog: { format: "text" },
+  countUsage,
   addresses: { stats: ":15020", readiness: ":15021" },
   drain: { min: 0, max: 5 * SECOND },
   store: processStore(

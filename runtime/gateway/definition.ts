@@ -30,6 +30,8 @@ export interface Gateway {
   readonly tracing?: Tracing;
   /** Captures bodies that expressions of the log or of traces read; absent if none does. */
   readonly captureBodies?: (exchange: Exchange) => void;
+  /** Makes exchanges store their usage of models; absent if it is not stored. */
+  readonly countUsage?: (exchange: Exchange) => void;
   /** The mesh of the gateway; none if absent. */
   readonly mesh?: Mesh;
   /** Source of the gateway's own identity; none if absent. */

@@ -80,7 +80,7 @@ export class GatewayOutput {
 
   /** Returns what a port calls at the begin and the end of each request. */
   ofRequests(
-    { requestId, captureBodies }: Gateway,
+    { requestId, captureBodies, countUsage }: Gateway,
     tracer: ReturnType<Tracing["open"]> | undefined,
     observer: RequestObserver | undefined,
   ): Pick<PortContext, "exchangeBegan" | "exchangeEnded"> {
@@ -89,6 +89,7 @@ export class GatewayOutput {
         this.#requests.began();
         requestId?.(exchange);
         captureBodies?.(exchange);
+        countUsage?.(exchange);
         tracer?.begin(exchange);
         observer?.began(exchange);
       },

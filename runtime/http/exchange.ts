@@ -278,6 +278,8 @@ export interface ExchangeRecord {
   spanId: string | undefined;
   /** Counters of the tokens that the request uses. */
   tokenCounters: TokenCounter[] | undefined;
+  /** Stores the usage of a model call; `undefined` if usage is not stored. */
+  onModelUsage: ((call: LlmCall) => void) | undefined;
   /** Checks to run before a model is called, added when it was not known yet whether the request is for one. */
   callAdmissions: CallAdmission[] | undefined;
   /** Further log fields by name, in the order in which they were set: `jwt.sub`, `mcp.method.name`, `gen_ai.tool.name`, ... */

@@ -10,6 +10,14 @@ import {
   StoreError,
 } from "./store.ts";
 import type { StorePlace, StoreSource } from "./store-source.ts";
+import {
+  DAY,
+  dayOf,
+  monthOf,
+  type PeriodUsage,
+  type UsageBatch,
+  type UsageSelection,
+} from "./usage.ts";
 
 /** The store of a gateway without `config.store`: a file in GWC_STATE_DIR, which the processes of one machine share. */
 export const embeddedStore: StoreSource = {
@@ -21,7 +29,7 @@ export const embeddedStore: StoreSource = {
 function fileOf({ stateDir, gateway }: StorePlace): string {
   if (stateDir !== undefined) return databaseFile(stateDir, gateway);
   throw new StoreError(
-    "API keys that are made at run time need a place: set GWC_STATE_DIR to a folder, or configure config.store.redis",
+    "API keys that are made at run time and usage need a place: set GWC_STATE_DIR to a folder, or configure config.store.redis",
   );
 }
 
@@ -31,6 +39,10 @@ CREATE TABLE IF NOT EXISTS records (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS counters (
   id TEXT, period TEXT, start REAL, used REAL NOT NULL, PRIMARY KEY (id, period)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS usage (
+  period TEXT, caller TEXT, detail TEXT, requests INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL,
+  cost INTEGER NOT NULL, unpriced INTEGER NOT NULL, PRIMARY KEY (period, caller, detail)
 ) WITHOUT ROWID;
 `;
 
@@ -58,6 +70,10 @@ class EmbeddedStore implements Store {
   readonly #deleteExpired: StatementSync;
   readonly #readCount: StatementSync;
   readonly #writeCount: StatementSync;
+  readonly #addUsage: StatementSync;
+  readonly #deleteUsage: StatementSync;
+  /** Day on which old usage was deleted. */
+  #cleaned = "";
 
   constructor(database: DatabaseSync) {
     database.exec(TABLES);
@@ -77,6 +93,14 @@ class EmbeddedStore implements Store {
       "SELECT used FROM counters WHERE id = ? AND period = ? AND start >= ?",
     );
     this.#writeCount = database.prepare("INSERT OR REPLACE INTO counters VALUES (?, ?, ?, ?)");
+    this.#addUsage = database.prepare(
+      `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+        requests = requests + excluded.requests, input = input + excluded.input, output = output + excluded.output,
+        cost = cost + excluded.cost, unpriced = unpriced + excluded.unpriced`,
+    );
+    this.#deleteUsage = database.prepare(
+      "DELETE FROM usage WHERE period < ? AND period < substr(?, 1, length(period))",
+    );
   }
 
   async read(space: Space, id: string): Promise<string | undefined> {
@@ -119,6 +143,41 @@ class EmbeddedStore implements Store {
     });
   }
 
+  async addUsage({ day, rows, keptDays }: UsageBatch): Promise<void> {
+    this.#atOnce(() => {
+      for (const { caller, detail, counts } of rows) {
+        const { requests, inputTokens, outputTokens, cost, unpriced } = counts;
+        for (const period of [day, monthOf(day)])
+          this.#addUsage.run(
+            ...[period, caller, detail, requests, inputTokens, outputTokens, cost, unpriced],
+          );
+      }
+      if (this.#cleaned === day) return;
+      const oldest = dayOf(Date.parse(day) - keptDays * DAY);
+      this.#deleteUsage.run(oldest, oldest);
+      this.#cleaned = day;
+    });
+  }
+
+  async readUsage(
+    { periods, caller, isByCaller, isByPeriod }: UsageSelection,
+    each: (usage: PeriodUsage) => void,
+  ): Promise<void> {
+    attempt(() => {
+      // Sums of many rows are read faster than the rows.
+      const columns = [isByPeriod ? "period" : "''", isByCaller ? "caller" : "''", "detail"];
+      const amounts = ["requests", "input", "output", "cost", "unpriced"];
+      const query = this.#database.prepare(
+        `SELECT ${columns}, ${amounts.map((amount) => (isByCaller ? amount : `sum(${amount})`))}
+        FROM usage WHERE period IN (${periods.map(() => "?")})${caller === undefined ? "" : " AND caller = ?"}
+        ${isByCaller ? "" : `GROUP BY ${columns}`}`,
+      );
+      query.setReturnArrays(true);
+      const values = caller === undefined ? periods : [...periods, caller];
+      for (const row of query.iterate(...values)) each(usageOf(Object.values(row)));
+    });
+  }
+
   onChange(): () => void {
     return () => {};
   }
@@ -146,6 +205,15 @@ class EmbeddedStore implements Store {
       }
     });
   }
+}
+
+function usageOf([period, caller, detail, ...amounts]: readonly unknown[]): PeriodUsage {
+  const [requests = 0, inputTokens = 0, outputTokens = 0, cost = 0, unpriced = 0] =
+    amounts.map(Number);
+  return {
+    ...{ period: String(period), caller: String(caller), detail: String(detail) },
+    counts: { requests, inputTokens, outputTokens, cost, unpriced },
+  };
 }
 
 function attempt<Result>(work: () => Result): Result {

@@ -32,7 +32,16 @@ export interface ListedKey extends StoredKey {
 /** A change that is not possible, such as a name that is taken. The message is for the person who asked. */
 export class KeyError extends Error {
   override readonly name = "KeyError";
+  readonly kind: KeyErrorKind;
+
+  constructor(message: string, kind: KeyErrorKind = "invalid") {
+    super(message);
+    this.kind = kind;
+  }
 }
+
+/** Kind of a KeyError: the request is invalid, there is no such key, its name is taken, or another process changed it. */
+export type KeyErrorKind = "invalid" | "absent" | "taken" | "changed";
 
 /**
  * The keys of a store: makes, changes and ends them. Each change is atomic, also if another process changes the same key.
@@ -68,12 +77,12 @@ export class KeyRegistry {
     const named = await this.#store.read("key-names", name);
     // A name without a key is left over from one that expired, or from a process that died in between.
     if (named !== undefined && (await this.#key(named)) !== undefined)
-      throw new KeyError(`there is a key with the name "${name}"`);
+      throw new KeyError(`there is a key with the name "${name}"`, "taken");
     if (!(await this.#store.replace("key-names", name, { was: named, value: digest })))
-      throw new KeyError(`another process has just used the name "${name}"`);
+      throw new KeyError(`another process has just used the name "${name}"`, "taken");
     if (!(await this.#write(digest, undefined, key))) {
       await this.#store.replace("key-names", name, { was: digest, value: named });
-      throw new KeyError("the store has this key already");
+      throw new KeyError("the store has this key already", "taken");
     }
   }
 
@@ -148,7 +157,7 @@ export class KeyRegistry {
     const named = await this.#store.read("key-names", name);
     if (named !== undefined)
       await this.#store.replace("key-names", name, { was: named, value: undefined });
-    if (count === 0) throw new KeyError(`there is no key with the name "${name}"`);
+    if (count === 0) throw new KeyError(`there is no key with the name "${name}"`, "absent");
     return count;
   }
 
@@ -166,7 +175,7 @@ export class KeyRegistry {
     const text = digest === undefined ? undefined : await this.#store.read("keys", digest);
     const key = digest === undefined || text === undefined ? undefined : parsed(digest, text);
     if (key === undefined || text === undefined)
-      throw new KeyError(`there is no key with the name "${name}"`);
+      throw new KeyError(`there is no key with the name "${name}"`, "absent");
     return { key, text };
   }
 
@@ -224,5 +233,5 @@ function earlier(one: number | undefined, other: number | undefined): number | u
 }
 
 function changedMeanwhile(name: string): KeyError {
-  return new KeyError(`another process has just changed the key "${name}": try again`);
+  return new KeyError(`another process has just changed the key "${name}": try again`, "changed");
 }

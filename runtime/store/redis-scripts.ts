@@ -198,3 +198,27 @@ local remaining = capacity - math.max(used, floor)
 return { text(granted), text(remaining), text(start), text(after(start, 1) - now), text(taken + granted), text(gone) }
 `.replace("SHARE_DIVISOR", String(SHARE_DIVISOR)),
 );
+
+/**
+ * Adds usage unless the batch was added. Keys: the number of the writer's last batch, then a day and its month. Arguments: the
+ * number of the batch, the expiry of each of these keys, and for each row its name and five amounts. Returns 1, or 0 if the batch
+ * was added before.
+ */
+export const usageScript = script(`
+local sequence = tonumber(ARGV[1])
+if tonumber(redis.call('GET', KEYS[1]) or '0') >= sequence then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PXAT', ARGV[2])
+for at = 5, #ARGV, 6 do
+  for index = 2, 3 do
+    local known = redis.call('HGET', KEYS[index], ARGV[at])
+    local sums = {}
+    for amount in string.gmatch(known or '0 0 0 0 0', '%d+') do
+      sums[#sums + 1] = string.format('%.0f', tonumber(amount) + tonumber(ARGV[at + #sums + 1]))
+    end
+    redis.call('HSET', KEYS[index], ARGV[at], table.concat(sums, ' '))
+  end
+end
+redis.call('PEXPIREAT', KEYS[2], ARGV[3])
+redis.call('PEXPIREAT', KEYS[3], ARGV[4])
+return 1
+`);

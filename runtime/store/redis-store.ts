@@ -2,7 +2,14 @@ import { readFileSync } from "node:fs";
 import { Cluster, Redis, type RedisOptions } from "iovalkey";
 import { storeErrors, storeUp } from "../metrics/table/store.ts";
 import type { AccountReport, BucketState, Buckets } from "./buckets.ts";
-import { addScript, type RedisScript, replaceScript, takeScript } from "./redis-scripts.ts";
+import {
+  addScript,
+  type RedisScript,
+  replaceScript,
+  takeScript,
+  usageScript,
+} from "./redis-scripts.ts";
+import { usageCommands, usageIn, usagePlaces } from "./redis-usage.ts";
 import {
   type CounterUse,
   type CountResult,
@@ -12,6 +19,7 @@ import {
   StoreError,
 } from "./store.ts";
 import type { StorePlace, StoreSource } from "./store-source.ts";
+import type { PeriodUsage, UsageBatch, UsageSelection } from "./usage.ts";
 
 /** Address of Redis or Valkey, and the names of the gateway's keys in it. */
 export interface RedisConfig {
@@ -200,6 +208,29 @@ export class RedisStore implements Store {
     return { isGranted: false, refused, resetsIn };
   }
 
+  async addUsage(batch: UsageBatch): Promise<void> {
+    for (const { keys, values } of usageCommands(this.#prefix, batch))
+      await this.#run(usageScript, keys, values);
+  }
+
+  async readUsage(
+    { periods, caller }: UsageSelection,
+    each: (usage: PeriodUsage) => void,
+  ): Promise<void> {
+    const places = periods.flatMap((period) =>
+      usagePlaces(this.#prefix, period, caller).map((place) => ({ period, place })),
+    );
+    for (let from = 0; from < places.length; from += USAGE_BATCH) {
+      const some = places.slice(from, from + USAGE_BATCH);
+      const found = await Promise.all(
+        some.map(({ place }) => this.#send(() => this.#client.call("HGETALL", place))),
+      );
+      for (const [index, rows] of found.entries())
+        for (const usage of usageIn(some[index]?.period ?? "", rows))
+          if (caller === undefined || usage.caller === caller) each(usage);
+    }
+  }
+
   onChange(space: Space, listener: (id: string | undefined) => void): () => void {
     const channel = this.#channel(space);
     const listeners = this.#listeners.get(channel) ?? new Set();
@@ -351,6 +382,9 @@ export class RedisStore implements Store {
 
 /** Errors of a server that serves nobody, or not with this password. */
 const IS_UNUSABLE = /^(?:NOAUTH|WRONGPASS|LOADING|MASTERDOWN|CLUSTERDOWN|READONLY)\b/;
+
+/** Hashes of usage that are read at the same time. */
+const USAGE_BATCH = 256;
 
 /** Records that one command reads. */
 const BATCH = 1000;

@@ -1,4 +1,5 @@
 import type { Buckets } from "./buckets.ts";
+import type { PeriodUsage, UsageBatch, UsageSelection } from "./usage.ts";
 
 /**
  * State that outlives a process: in a file of GWC_STATE_DIR (`embedded-store.ts`), or in Redis or Valkey, where all replicas share
@@ -20,6 +21,10 @@ export interface Store {
    * returns the refusal.
    */
   add(counts: readonly CounterUse[]): Promise<CountResult>;
+  /** Adds usage of models, once for each batch. */
+  addUsage(batch: UsageBatch): Promise<void>;
+  /** Shows the selected usage, in any order. */
+  readUsage(selection: UsageSelection, each: (usage: PeriodUsage) => void): Promise<void>;
   /**
    * Calls the listener with the id of a changed record, or with `undefined` if changes may have been missed. The returned
    * function unsubscribes.

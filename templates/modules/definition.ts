@@ -29,6 +29,7 @@ import {
 } from "./port-tls.ts";
 import { storeValue } from "./store.ts";
 import { TRACING_PATH } from "./tracing.ts";
+import { USAGE_PATH } from "./usage.ts";
 
 /** Writes the gateway that `main.ts` exports: its ports and its settings. */
 export function gatewayValue(program: Program, names: MainNames, trace: Trace): Printable {
@@ -41,6 +42,7 @@ export function gatewayValue(program: Program, names: MainNames, trace: Trace): 
       ...tcp
         .filter(({ port }) => !binds.some((bind) => bind.port === port))
         .map((bind) => tcpPort(bind, program, names, trace)),
+      ...keysApiPort(program, trace),
     ],
     connections: connectionsValue(connections),
     accessLog: accessLogValue(program),
@@ -49,6 +51,7 @@ export function gatewayValue(program: Program, names: MainNames, trace: Trace): 
     requestId: program.requestId && requestIdsCode(program.requestId),
     captureBodies: captureCode(program),
     tracing: program.tracing && imported(TRACING_PATH, "tracing"),
+    countUsage: program.usage && imported(USAGE_PATH, "countUsage"),
     mesh: mesh && meshCode(mesh),
     identity: workloadApi && workloadApiCode(workloadApi),
     logLevels: logLevels && { ...logLevels },
@@ -171,6 +174,17 @@ function httpPort(bind: BindNode, program: Program, names: MainNames, trace: Tra
     handle: handlerWithoutTokens(code`${name(handlerOf(bind, names))}`, ownTokens(program)),
   };
   return code`${imported("gwc/runtime/gateway/http-port", "httpPort")}(${literal(settings)})`;
+}
+
+/** Writes the port of the HTTP API for keys. */
+function keysApiPort({ keysApi }: Program, trace: Trace): readonly Code[] {
+  if (keysApi === undefined) return [];
+  const { port, address, key, origin } = keysApi;
+  const open = imported("gwc/runtime/auth/keys-api/keys-api", "openKeysApi");
+  const file = imported("gwc/runtime/process/startup-values", "file");
+  const handle = code`${open}(${literal({ keyFile: code`${file}(${literal(key.file)})` })})`;
+  const settings = { port, address, config: trace.text(origin), handle };
+  return [code`${imported("gwc/runtime/gateway/http-port", "httpPort")}(${literal(settings)})`];
 }
 
 const END_TLS = imported("gwc/runtime/tls/certificates", "endTls");

@@ -4,6 +4,7 @@ import { editorSchemaText } from "../../compiler/commands/schema.ts";
 import { referenceDocuments } from "../../compiler/inspect/reference/documents.ts";
 import { runtimeFolder } from "../../compiler/installation.ts";
 import { typescript } from "../../compiler/policies/custom/typescript.ts";
+import { keysApiDocument } from "../../runtime/auth/keys-api/keys-api-document.ts";
 import { compatibilityPage } from "../conformance/compatibility/page.ts";
 import { root } from "../harness/root.ts";
 import { commandsPage } from "./commands-page.ts";
@@ -26,6 +27,10 @@ export async function generatedDocs(): Promise<readonly GeneratedDoc[]> {
     {
       path: path.join(root, ".github", "reference", "commands.md"),
       text: await commandsPage(),
+    },
+    {
+      path: path.join(root, ".github", "reference", "keys-api.json"),
+      text: `${JSON.stringify(keysApiDocument, undefined, 2)}\n`,
     },
     { path: path.join(root, "examples", "schema.json"), text: editorSchemaText() },
     {

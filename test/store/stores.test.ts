@@ -6,6 +6,7 @@ import { databaseFile } from "../../runtime/store/embedded-database.ts";
 import { openEmbeddedStore } from "../../runtime/store/embedded-store.ts";
 import { type RedisConfig, RedisStore } from "../../runtime/store/redis-store.ts";
 import type { Store } from "../../runtime/store/store.ts";
+import { dayOf, monthOf, type UsageBatch, type UsageCounts } from "../../runtime/store/usage.ts";
 import { eventually } from "../harness/eventually.ts";
 import { RedisServer } from "../harness/redis.ts";
 import { startRedisCluster } from "../harness/redis-cluster.ts";
@@ -13,6 +14,9 @@ import { startSentinel } from "../harness/redis-sentinel.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 const opened: Store[] = [];
+
+/** Usage of everybody. */
+const ALL = { caller: undefined, isByCaller: true, isByPeriod: true };
 
 function redisStore(url: string, more: Partial<RedisConfig> = {}): RedisStore {
   return new RedisStore(
@@ -64,6 +68,66 @@ describe.each(Object.entries(kinds))("the %s store", (_, prepare) => {
     opened.push(...made);
     return made;
   }
+
+  it("adds a batch of usage once, however often it is sent, and batches of others to it", async () => {
+    const [one, other] = await stores(2);
+    const counts = {
+      requests: 1,
+      inputTokens: 2,
+      outputTokens: 3,
+      cost: 4_000_000_005,
+      unpriced: 0,
+    };
+    const row = { caller: '["key","ci"]', detail: '["fast",{}]', counts };
+    const batch: UsageBatch = {
+      ...{ writer: "a", sequence: 7, day: dayOf(Date.now()), keptDays: 30 },
+      rows: [row, { ...row, caller: '["key","other"]' }],
+    };
+    await one?.addUsage(batch);
+    if (one?.isLocal === false) await one.addUsage(batch);
+    await other?.addUsage({ ...batch, writer: "b", sequence: 1, rows: [row] });
+    await other?.addUsage({ ...batch, sequence: 8, rows: [row] });
+    const found: Record<string, UsageCounts> = {};
+    const periods = [batch.day, monthOf(batch.day)];
+    await other?.readUsage({ ...ALL, periods }, (usage) => {
+      found[`${usage.period.length} ${usage.caller}`] = usage.counts;
+    });
+    const three = {
+      ...{ requests: 3, inputTokens: 6, outputTokens: 9 },
+      ...{ cost: 12_000_000_015, unpriced: 0 },
+    };
+    expect(found).toEqual({
+      '10 ["key","ci"]': three,
+      '7 ["key","ci"]': three,
+      '10 ["key","other"]': counts,
+      '7 ["key","other"]': counts,
+    });
+    const own: string[] = [];
+    await one?.readUsage(
+      { ...ALL, periods: [batch.day], caller: '["key","other"]' },
+      ({ caller }) => own.push(caller),
+    );
+    expect(own).toEqual(['["key","other"]']);
+  });
+
+  it("deletes usage after its days", async () => {
+    const [store] = await stores(1);
+    const counts = { requests: 1, inputTokens: 0, outputTokens: 0, cost: 0, unpriced: 0 };
+    const rows = [{ caller: '["key","ci"]', detail: '["fast",{}]', counts }];
+    const batch = (sequence: number, day: string) => ({
+      ...{ writer: "a", sequence, day, rows, keptDays: 30 },
+    });
+    await store?.addUsage(batch(1, "2020-01-01"));
+    await store?.addUsage(batch(2, dayOf(Date.now())));
+    await store?.addUsage(batch(3, "2020-01-01"));
+    await store?.addUsage(batch(4, dayOf(Date.now())));
+    const found: string[] = [];
+    await store?.readUsage(
+      { ...ALL, periods: ["2020-01-01", "2020-01", dayOf(Date.now())] },
+      (usage) => found.push(`${usage.period.slice(0, 4)} ${usage.counts.requests}`),
+    );
+    expect(found).toEqual([`${new Date().getUTCFullYear()} 2`]);
+  });
 
   it("returns what another process wrote", async () => {
     const [one, other] = await stores(2);

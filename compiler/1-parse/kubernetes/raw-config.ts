@@ -38,10 +38,11 @@ export function parseRawConfig(
 function rawConfigSchema() {
   const { name: _, config, ...fields } = standaloneFields();
   const modelCatalog = unsupported("prices of models in manifests");
+  const keysApi = unsupported("the HTTP API for keys in manifests");
   return object(
     {
       ...fields,
-      config: { ...config, properties: { ...config.properties, modelCatalog } },
+      config: { ...config, properties: { ...config.properties, modelCatalog, keysApi } },
       listeners: list(
         object(
           { name: text("The listener's name."), pathHandling: pathHandlingSchema },

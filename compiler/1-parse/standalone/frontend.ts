@@ -7,7 +7,6 @@ import {
   headerCase,
   http2HeaderSize,
   keyExchangeGroups,
-  LABEL_NAME,
   LOG_FILTER,
   METRIC_LABELS,
   maxConnectionDuration,
@@ -18,6 +17,7 @@ import {
 import { proxyProtocolSchemas } from "../../config/proxy-protocol.ts";
 import { connectionRulesSchema } from "../../policies/connection-rules.ts";
 import { keepAliveSchema } from "../../schema/keep-alive.ts";
+import { LABEL_NAME } from "../../schema/label-name.ts";
 import { TUNNELS_INSTEAD } from "../../schema/refused-features.ts";
 import {
   byteCount,

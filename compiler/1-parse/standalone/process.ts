@@ -1,4 +1,5 @@
 import { LOG_FILTER } from "../../config/frontend-fields.ts";
+import { usageSchema } from "../../manifests/usage.ts";
 import { HBONE_INSTEAD } from "../../schema/refused-features.ts";
 import {
   byteCount,
@@ -16,6 +17,7 @@ import {
   unsupportedBut,
 } from "../../schema/schema.ts";
 import { logFieldsSchema } from "./frontend.ts";
+import { keysApiSchema } from "./keys-api.ts";
 import { modelCatalogSchema } from "./model-catalog.ts";
 import { storeSchema } from "./store.ts";
 import { processTracingSchema } from "./tracing.ts";
@@ -148,6 +150,8 @@ export const processSchema = object(
     ),
     modelCatalog: modelCatalogSchema(),
     store: storeSchema(),
+    usage: usageSchema(),
+    keysApi: keysApiSchema(),
     connectionMinTerminationDeadline: duration("How long listeners stay open after SIGTERM.", {
       default: "0s",
     }),

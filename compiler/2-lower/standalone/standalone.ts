@@ -6,10 +6,12 @@ import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagno
 import type { CatalogSource } from "../../model/model-prices.ts";
 import { readAccessLogs, readLogLevels } from "./access-log.ts";
 import { frontendSections, readFrontend } from "./frontend.ts";
+import { readKeysApi } from "./keys-api.ts";
 import { readProcess, reportAdminAddress, settleThreads } from "./process.ts";
 import { lowerServed } from "./served.ts";
 import { readStore } from "./store.ts";
 import { readTracings } from "./tracing.ts";
+import { readUsage } from "./usage.ts";
 
 /**
  * Reads the resources of a standalone file and reports policies that are set twice. Parts with mistakes are
@@ -46,6 +48,8 @@ export function lowerStandalone(
       origin: childOf(origin, "config", "spiffe"),
     },
     store: readStore(file.config?.store, childOf(origin, "config", "store")),
+    keysApi: readKeysApi(file.config?.keysApi, childOf(origin, "config", "keysApi")),
+    usage: readUsage(file.config?.usage, childOf(origin, "config", "usage")),
     ...readModelCatalog(file.config?.modelCatalog, childOf(origin, "config", "modelCatalog")),
     origin,
   };

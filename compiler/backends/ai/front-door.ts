@@ -104,6 +104,7 @@ function allPaths(apis: readonly RequestedApi[], passes: boolean, origin: Origin
     "/responses": "Responses",
     "/embeddings": "Embeddings",
     "/models": "Models",
+    "/usage": "Usage",
     ":generateContent": "GenerateContent",
     ":streamGenerateContent": "GenerateContent",
     ":countTokens": "ContentTokenCount",

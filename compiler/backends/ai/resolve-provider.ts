@@ -334,11 +334,11 @@ function endpointsOf(
 }
 
 /**
- * Route types that need no endpoint of the provider: models come from the configuration, the gateway counts tokens
+ * Route types that need no endpoint of the provider: models come from the configuration, usage from the store, the gateway counts tokens
  * if the provider does not, and passed-through requests keep the client's path.
  */
 export const OWN_TYPES: ReadonlySet<RouteType> = new Set([
-  ...(["Models", "TokenCount", "ContentTokenCount", "Passthrough"] as const),
+  ...(["Models", "Usage", "TokenCount", "ContentTokenCount", "Passthrough"] as const),
 ]);
 
 function endpointOf<Kind extends ProviderKind>(

@@ -89,9 +89,16 @@ export function resolveAi(
   if (served === undefined && types.has("Models") && models.length === 0) {
     context.diagnostics.report("no-model-known", ai?.routes?.origin ?? origin, {});
   }
+  if (served === undefined && types.has("Usage") && context.usage === undefined) {
+    context.diagnostics.report("usage-not-stored", ai?.routes?.origin ?? origin, {});
+    return undefined;
+  }
   reportUnserved(config, groups.flat(), context.diagnostics);
-  const isServed = (type: RouteType) =>
-    type === "Models" ? models.length > 0 : OWN_TYPES.has(type) || serves(type, groups.flat());
+  const isServed = (type: RouteType) => {
+    if (type === "Models") return models.length > 0;
+    if (type === "Usage") return context.usage?.isForCallers === true;
+    return OWN_TYPES.has(type) || serves(type, groups.flat());
+  };
   const kept = served === undefined ? routes : routes.filter(({ type }) => isServed(type));
   return {
     kind: "ai",

@@ -6,4 +6,6 @@ import type { IdentityContext } from "./known-identities.ts";
 export interface BackendResolveContext extends DestinationContext, IdentityContext {
   /** Prices of models; `undefined` if the configuration has none. */
   readonly modelPrices?: ModelPrices | undefined;
+  /** Usage of models that is stored; `undefined` if none is. */
+  readonly usage?: { readonly isForCallers: boolean } | undefined;
 }

@@ -84,6 +84,23 @@ export const auditMessages = {
       "A field reads `request.body`, `response.body` or `llm.completion`. Messages often contain personal data and " +
       "credentials, which then are in every place where the log is stored.",
   }),
+  "key-without-expiry": message<{ names: readonly string[] }>({
+    severity: "warning",
+    text: ({ names }) =>
+      `${keysText(names)} in the store never ${names.length === 1 ? "expires" : "expire"}`,
+    hint: ({ names: [name = "NAME"] }) => `gwc keys update ${name} --expires 90d`,
+    explanation:
+      "A key that was lost or copied is valid until somebody revokes it. `gwc audit --keys` reads the keys that `gwc keys` made.",
+  }),
+  "key-without-limit": message<{ names: readonly string[] }>({
+    severity: "warning",
+    text: ({ names }) =>
+      `${keysText(names)} in the store ${names.length === 1 ? "has" : "have"} no limit and no budget`,
+    hint: ({ names: [name = "NAME"] }) => `gwc keys update ${name} --budget 50/month`,
+    explanation:
+      "The holder of such a key may spend any amount on models, unless a policy of the route limits it. `gwc audit --keys` " +
+      "reads the keys that `gwc keys` made.",
+  }),
   "any-audience": message<{ issuers: readonly string[] }>({
     severity: "warning",
     text: ({ issuers }) =>
@@ -153,3 +170,13 @@ export const auditMessages = {
       "(`.gwc-audit.yaml`).",
   }),
 };
+
+/** Maximum number of keys that a finding names. */
+const MAX_NAMED = 3;
+
+function keysText(names: readonly string[]): string {
+  const more = names.length - MAX_NAMED;
+  const named = names.slice(0, MAX_NAMED).map((name) => `"${name}"`);
+  const kind = names.length === 1 ? "the key" : "the keys";
+  return `${kind} ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}

@@ -165,6 +165,14 @@ export const llmMessages = {
       "The cache compares requests before they are translated. `finalTransformations` change them afterwards, and may " +
       "depend on the caller, so that callers could get responses to other requests.",
   }),
+  "usage-not-stored": message<Record<never, never>>({
+    severity: "error",
+    text: () => "there is no usage to respond with: this gateway stores none",
+    hint: () => "add config: { usage: {} }",
+    explanation:
+      "Requests of the route type `Usage` return what the caller has used. `config.usage` makes the gateway add it up in its " +
+      "store (`config.store`, or a file in GWC_STATE_DIR).",
+  }),
   "cache-without-caller": message<Record<never, never>>({
     severity: "warning",
     text: () => "no response is cached: no policy of this route identifies callers",

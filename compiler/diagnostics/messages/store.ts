@@ -11,14 +11,44 @@ export const storeMessages = {
       "A store holds what replicas share: limits, the API keys that `gwc keys create` makes, and the connections of users. The " +
       "client for it is only part of a bundle if a policy uses the store.",
   }),
+  "idle-usage": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "no route calls models, so there is no usage to store",
+    hint: () => "remove it, or add models: llm: { models: [...] }",
+    explanation:
+      "`config.usage` adds up requests, tokens and costs of models. Other requests have none.",
+  }),
+  "usage-attribute": message<{ readonly name: string }>({
+    severity: "error",
+    text: ({ name }) => `"${name}" is not known when usage is counted`,
+    hint: () =>
+      "use what is known of the caller or the request: apiKey.team, jwt.org, request.headers",
+    explanation:
+      "Usage is counted when a call of a model ends: the response to the client may still be on its way, and bodies are not " +
+      "captured for it.",
+  }),
+  "idle-keys-api": message<Record<never, never>>({
+    severity: "error",
+    text: () => "no route accepts keys of the store",
+    hint: () => "remove it, or accept them: apiKey: { store: true }",
+    explanation: "`config.keysApi` makes keys that `apiKey: { store: true }` accepts.",
+  }),
+  "keys-api-port": message<{ port: number }>({
+    severity: "error",
+    text: ({ port }) => `the port ${port} has listeners, and the API for keys needs its own`,
+    hint: () => "set another port",
+    explanation:
+      "Clients of the API may make keys with any rights. A port of its own keeps it out of the reach of the gateway's clients, " +
+      "and it listens on loopback unless `address` says otherwise.",
+  }),
   "store-of-pods": message<Record<never, never>>({
     severity: "error",
     text: () =>
-      "what this policy stores would end with each pod: the gateway has no store that pods share",
+      "what is stored here would end with each pod: the gateway has no store that pods share",
     hint: () =>
       "add a Redis or Valkey server to the GatewayParameters: store: { redis: { secretRef: { name: redis } } }",
     explanation:
-      "Without `store`, keys made at run time and connections of users are in a file of the process. Each pod has its own " +
+      "Without `store`, keys made at run time, connections of users and usage are in a file of the process. Each pod has its own " +
       "files, which it loses when it ends, and `gwc keys` cannot reach them.",
   }),
   "limit-without-store": message<{ field: string }>({

@@ -8,6 +8,7 @@ import type { BackendKind, BackendNode } from "../../ir/backends.ts";
 import type { NamedImage } from "../../ir/deployment.ts";
 import type { BindNode, ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
+import { isLoopback } from "../../model/loopback.ts";
 import type { Rule } from "../../model/rules.ts";
 import type { Text } from "../../model/texts.ts";
 import { RuleModel } from "../effect/model/rule-model.ts";
@@ -105,7 +106,12 @@ function auditBind({ port, address, tls, listeners, origin }: BindNode, diagnost
 }
 
 /** Reports public metrics, except in a cluster, where they must be reachable. The admin page always listens on loopback only. */
-function auditProcess({ process, deployment, binds: [bind] }: Program, diagnostics: Diagnostics) {
+function auditProcess(
+  { process, deployment, binds: [bind], keysApi }: Program,
+  diagnostics: Diagnostics,
+) {
+  if (keysApi !== undefined && !isLoopback(keysApi.address))
+    diagnostics.report("credentials-in-clear", keyPlace(keysApi.origin), { port: keysApi.port });
   const { stats } = process.addresses;
   if (deployment !== undefined || bind === undefined || !PUBLIC.test(stats)) return;
   const at = { file: bind.origin.file, document: 0, path: [], part: "file" } as const;

@@ -1,6 +1,6 @@
 import type { ListedKey } from "../../../runtime/store/key-registry.ts";
 import type { KeyLimit } from "../../../runtime/store/stored-key.ts";
-import { visibleText } from "../../model/visible-text.ts";
+import { textTable } from "./text-table.ts";
 
 /** Returns the keys as a table with a line each. */
 export function keyTable(keys: readonly ListedKey[]): string {
@@ -17,17 +17,7 @@ export function keyTable(keys: readonly ListedKey[]): string {
     key.limits.map(limitText).join(", ") || "-",
     key.expires === undefined ? "never" : timeText(key.expires),
   ]);
-  const cells = [head, ...rows].map((row) => row.map((cell) => visibleText(cell)));
-  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-  return cells
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .map((line) => `${line}\n`)
-    .join("");
+  return textTable(head, rows);
 }
 
 /** Returns the keys as JSON, without digests. */

@@ -27,19 +27,29 @@ export async function openKeys(
   host: Host,
 ): Promise<OpenKeys> {
   const { KeyRegistry: Registry } = await import("gwc/runtime/store/key-registry");
-  const store = await openStore(program, literals, host);
+  const store = await openStore(program, literals, host, {
+    missing: "this gateway accepts no keys of a store: write apiKey: { store: true }",
+    what: "the keys are",
+  });
   return { keys: new Registry(store), close: () => store.close() };
 }
 
-async function openStore(
+/** Words of problems with a store. */
+interface StoreWords {
+  /** Message if the gateway has no store. */
+  readonly missing: string;
+  /** `the keys are`. */
+  readonly what: string;
+}
+
+/** Opens the store of a gateway, as its process does. Throws a NoStoreError or a StoreError. */
+export async function openStore(
   { name, store }: Program,
   literals: readonly LiteralSecret[],
   host: Host,
+  { missing, what }: StoreWords,
 ): Promise<Store> {
-  if (store === undefined)
-    throw new NoStoreError(
-      "this gateway accepts no keys of a store: write apiKey: { store: true }",
-    );
+  if (store === undefined) throw new NoStoreError(missing);
   const { Metrics } = await import("gwc/runtime/metrics/metrics");
   const place = {
     stateDir: host.variable("GWC_STATE_DIR"),
@@ -57,7 +67,7 @@ async function openStore(
   }
   if (place.stateDir === undefined || place.stateDir === "")
     throw new NoStoreError(
-      "the keys are in a file of the gateway's state directory: set GWC_STATE_DIR to the same folder as for the gateway",
+      `${what} in a file of the gateway's state directory: set GWC_STATE_DIR to the same folder as for the gateway`,
     );
   const { databaseFile } = await import("gwc/runtime/store/embedded-database");
   const { openEmbeddedStore } = await import("gwc/runtime/store/embedded-store");

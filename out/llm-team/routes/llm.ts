@@ -29,6 +29,7 @@ import { responsesErrors } from "gwc/runtime/llm/formats/responses/errors";
 import { responsesNative } from "gwc/runtime/llm/formats/responses/native";
 import { responsesUpstream } from "gwc/runtime/llm/formats/responses/upstream";
 import { type ListedModel, serveModels } from "gwc/runtime/llm/models";
+import { serveOwnUsage } from "gwc/runtime/llm/own-usage";
 import { isOfApi } from "gwc/runtime/llm/path-rest";
 import { openProvider } from "gwc/runtime/llm/providers/provider";
 import { type ResponsesService, serveResponses } from "gwc/runtime/llm/responses";
@@ -484,6 +485,7 @@ export async function llm(exchange: Exchange): Promise<void> {
   if (exchange.path.endsWith("/messages/count_tokens")) exchange.refusalFormat = messagesRefusal;
   const apiKey = await requireStoredApiKey(exchange, apiKeys);
   if (apiKey === undefined) return;
+  exchange.attributes.apiKey = apiKey;
   const verdict = authorize(apiKey);
   if (!verdict.isAllowed) return denyForbidden(exchange, verdict);
   if (
@@ -513,5 +515,6 @@ export async function llm(exchange: Exchange): Promise<void> {
   if (exchange.path.endsWith("/converse")) return serveChat(exchange, converseService);
   if (exchange.path.endsWith("/messages")) return serveChat(exchange, messagesService);
   if (isOfApi(exchange.path, "/models")) return serveModels(exchange, modelList, "/models");
+  if (exchange.path.endsWith("/usage")) return serveOwnUsage(exchange);
   return notFound(exchange);
 }

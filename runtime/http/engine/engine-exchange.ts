@@ -42,6 +42,7 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     caller: undefined,
     callers: undefined,
     tokenCounters: undefined,
+    onModelUsage: undefined,
     callAdmissions: undefined,
     traceId: undefined,
     spanId: undefined,

@@ -164,6 +164,7 @@ function recordHit(
   if (id !== undefined) fields.set("gen_ai.response.id", id);
   if (finish !== undefined) fields.set("gen_ai.response.finish_reasons", finish);
   if (usage !== undefined) recordUsage(fields, usage);
+  record.onModelUsage?.(attributes);
   if (cost === undefined) return;
   fields.set("gen_ai.cost", "0").set("llm.cost.saved", String(Number(cost.toFixed(9))));
 }

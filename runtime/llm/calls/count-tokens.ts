@@ -39,9 +39,13 @@ function expectAll(
   return thenMaybe(first.expect(call), (isReserved) => isReserved && expectAll(rest, call));
 }
 
-/** Charges limits the tokens that a call has used. */
-export function countTokens({ tokenCounters = [] }: Exchange["record"], call: LlmCall): void {
+/** Charges limits the tokens that a call has used, and stores its usage. */
+export function countTokens(
+  { tokenCounters = [], onModelUsage }: Exchange["record"],
+  call: LlmCall,
+): void {
   for (const counter of tokenCounters) counter.count(call);
+  onModelUsage?.(call);
 }
 
 /** A call with a response. */

@@ -147,6 +147,7 @@ export const routeTypeCodes: { readonly [Type in RouteType]: RouteTypeCode } = {
     },
   },
   Models: { service: "modelList", errors: "completions", hasParts: true },
+  Usage: { service: "ownUsage", errors: "completions" },
   Realtime: { service: "realtimeService", errors: "completions" },
   Passthrough: { service: "passthroughService" },
 };

@@ -35,6 +35,8 @@ export function serviceCode(
   switch (type) {
     case "Models":
       return modelsCode(node, functions, scope);
+    case "Usage":
+      return OWN_USAGE;
     case "Realtime":
       return realtimeCode(node, functions, scope);
     default:
@@ -191,6 +193,13 @@ function modelsCode(
     statement: (path) => code`return ${serve}(exchange, ${list}, ${literal(path || "/models")});`,
   };
 }
+
+const OWN_USAGE: ServiceCode = {
+  asksProviders: false,
+  keepsTries: false,
+  declarations: [],
+  statement: () => code`return ${imported(`${LLM}/own-usage`, "serveOwnUsage")}(exchange);`,
+};
 
 function realtimeCode(node: AiNode, functions: AiFunctions, { trace }: BackendScope): ServiceCode {
   const id = name(routeTypeCodes.Realtime.service);

@@ -249,6 +249,16 @@ const plainSeeds: readonly object[] = [
     },
     { config: { store: { redis: { url: "redis://a.test" } } } },
   ),
+  gateway(
+    {
+      routes: [{ policies: { apiKey: { store: true }, directResponse: { status: 200 } } }],
+    },
+    { config: { keysApi: { key: { file: "a.key" } } } },
+  ),
+  {
+    config: { usage: { by: { team: "request.method" } } },
+    llm: { models: [{ name: "m", provider: "openAI" }] },
+  },
   {
     config: {
       modelCatalog: [
@@ -753,6 +763,9 @@ export const known: KnownValues = {
   baseUrl: ["http://127.0.0.1:9000/v1", "http://127.0.0.1:9002/v1"],
   "config.store": [{ redis: { url: "redis://a.test" } }],
   "redis.url": ["redis://a.test", "redis://b.test"],
+  "config.usage": [{}],
+  "config.keysApi": [{ key: { file: "a.key" } }],
+  "keysApi.key.file": ["a.key", "b.key"],
   "config.modelCatalog": [[catalog(1)], [catalog(2)]],
   "modelCatalog.[].file": ["a.prices.json", "b.prices.json"],
   "modelCatalog.[].inline": [catalog(1).inline, catalog(2).inline],

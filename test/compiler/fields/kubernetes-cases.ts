@@ -229,6 +229,14 @@ export const seeds: readonly object[] = [
   { Gateway: gateway, HTTPRoute: route, GatewayPolicy: policyOf("HTTPRoute", "one") },
   { Gateway: gateway, HTTPRoute: route, GatewayPolicy: policyOf("Gateway") },
   {
+    ...withModel({ provider: "OpenAI" }),
+    Gateway: { ...hasParameters, listeners: [ofModels] },
+    GatewayParameters: {
+      store: { redis: { secretRef: { name: "a" } } },
+      usage: { by: { team: "request.method" } },
+    },
+  },
+  {
     ...{ Gateway: hasParameters, HTTPRoute: route },
     GatewayParameters: { store: { redis: { secretRef: { name: "a" } } } },
     GatewayPolicy: {

@@ -11,7 +11,6 @@ import {
   headerCase,
   http2HeaderSize,
   keyExchangeGroups,
-  LABEL_NAME,
   LOG_FILTER,
   METRIC_LABELS,
   maxConnectionDuration,
@@ -25,6 +24,7 @@ import {
 import { proxyProtocolSchemas } from "../../../config/proxy-protocol.ts";
 import { span, tinyText } from "../../../manifests/field-types.ts";
 import { kubernetesConnectionRulesSchema } from "../../../policies/connection-rules.ts";
+import { LABEL_NAME } from "../../../schema/label-name.ts";
 import { TUNNELS_INSTEAD } from "../../../schema/refused-features.ts";
 import {
   choice,

@@ -60,7 +60,7 @@ import {
   reportOverridden,
   unservedRawParts,
 } from "./raw-config.ts";
-import { gatewayStore } from "./store.ts";
+import { gatewayStore, gatewayUsage } from "./store.ts";
 import { gatewayWorkloadApi } from "./workload-api.ts";
 
 /** A Gateway of manifests in the vocabulary of standalone files. */
@@ -232,6 +232,7 @@ function gatewayResource(
   const accessLogs = [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)];
   const tracing = gatewayTracing(manifest, parameters, context);
   const store = gatewayStore(manifest, parameters, context);
+  const usage = gatewayUsage(parameters);
   const id = `${manifest.namespace}/${manifest.name}`;
   const mounts = {
     secrets: context.secrets.get(id) ?? new Set<string>(),
@@ -252,6 +253,7 @@ function gatewayResource(
     tracing,
     logLevels: logLevels(parameters),
     store,
+    usage,
     mesh: gatewayMesh(parameters, context),
     workloadApi: gatewayWorkloadApi(parameters),
     deployment: deploymentOf(

@@ -1,7 +1,9 @@
+import type { UsageConfig } from "../../../config/usage.ts";
 import { childOf } from "../../../diagnostics/diagnostic.ts";
 import type { RedisResource } from "../../../ir/store.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
 import { readStore, redisNode } from "../../standalone/store.ts";
+import { readUsage } from "../../standalone/usage.ts";
 import { secretFiles } from "../inventory/secrets.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import type { ParametersSpec } from "./parameters.ts";
@@ -31,5 +33,16 @@ export function gatewayStore(
       context,
     );
     return redisNode(store.redis, { kind: "secret", file }, at);
+  });
+}
+
+/** Returns the stored usage of models: from a Gateway's own parameters, then its class's, whose raw configuration has it as well. */
+export function gatewayUsage(parameters: readonly ParametersSpec[]): UsageConfig | undefined {
+  return lastOf(parameters, ({ usage, rawConfig, origin }) => {
+    const spec = childOf(origin, "spec");
+    return (
+      readUsage(usage, childOf(spec, "usage")) ??
+      readUsage(rawConfig?.config?.usage, childOf(spec, "rawConfig", "config", "usage"))
+    );
   });
 }
