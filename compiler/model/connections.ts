@@ -6,7 +6,11 @@ import type { HeaderChangesNode } from "./header-changes.ts";
 import type { IdentityUse } from "./identity-use.ts";
 import type { SentCredentialNode } from "./sent-credentials.ts";
 import type { AtStartup, MountedFile, Text } from "./texts.ts";
-import type { SignedTokenNode, TokenExchangeNode } from "./token-exchange.ts";
+import type {
+  ClientCredentialsNode,
+  SignedTokenNode,
+  TokenExchangeNode,
+} from "./token-exchange.ts";
 import type { ConnectionUseNode } from "./user-connections.ts";
 
 /** Connection settings of a backend; times are in milliseconds. */
@@ -30,6 +34,8 @@ export interface BackendConnection {
   readonly movedToken?: SentPlace;
   /** Exchange of the client's token for another one. */
   readonly tokenExchange?: TokenExchangeNode<BackendConnection>;
+  /** Token that an authorization server issues to the gateway. */
+  readonly clientCredentials?: ClientCredentialsNode<BackendConnection>;
   /** Token that the gateway signs. */
   readonly signedToken?: SignedTokenNode;
   /** Connection of users whose tokens are sent. */

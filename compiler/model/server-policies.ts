@@ -7,7 +7,11 @@ import type { HeaderChangesConfig } from "./header-changes.ts";
 import type { IdentityUse } from "./identity-use.ts";
 import type { SentCredentialConfig } from "./sent-credentials.ts";
 import type { MountedFile, Text } from "./texts.ts";
-import type { SignedTokenConfig, TokenExchangeConfig } from "./token-exchange.ts";
+import type {
+  ClientCredentialsConfig,
+  SignedTokenConfig,
+  TokenExchangeConfig,
+} from "./token-exchange.ts";
 import type { ConnectionUseConfig } from "./user-connections.ts";
 
 /**
@@ -82,6 +86,7 @@ export type BackendAuthConfig = {
   | { readonly kind: "onlyMore" }
   | CloudAuthConfig
   | TokenExchangeConfig<ServerPolicies>
+  | ClientCredentialsConfig<ServerPolicies>
   | SignedTokenConfig
   | ConnectionUseConfig
 );

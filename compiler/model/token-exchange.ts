@@ -1,3 +1,4 @@
+import type { ClientCredentialsSettings } from "../../runtime/auth/oauth/client-credentials.ts";
 import type {
   TokenExchangeSettings,
   TokenSource,
@@ -112,6 +113,26 @@ export interface TokenExchangeNode<Connection>
   readonly next?:
     | (TokenEndpointNode<Connection> & { readonly scopes: readonly string[] })
     | undefined;
+}
+
+/** Fields of the gateway's own token that have no other form at startup. */
+type ClientCredentialsFields = Pick<
+  ClientCredentialsSettings,
+  "audiences" | "scopes" | "resources" | "target" | "defaultLifetime"
+>;
+
+/** `clientCredentials`: requests carry a token that an authorization server issues to the gateway. */
+export interface ClientCredentialsConfig<Policies>
+  extends ClientCredentialsFields,
+    TokenEndpointConfig<Policies> {
+  readonly kind: "clientCredentials";
+}
+
+/** `clientCredentials` with all defaults. */
+export interface ClientCredentialsNode<Connection>
+  extends ClientCredentialsFields,
+    TokenEndpointNode<Connection> {
+  readonly kind: "clientCredentials";
 }
 
 /** A token that the gateway signs for a backend, with a key from `Key`. */

@@ -15,7 +15,11 @@ import {
   unsupportedBut,
 } from "../../schema/schema.ts";
 import { awsAuthSchema, azureAuthSchema, gcpAuthSchema } from "./cloud-schema.ts";
-import { crossAppAccessSchema, tokenExchangeSchema } from "./exchange-file-form.ts";
+import {
+  clientCredentialsSchema,
+  crossAppAccessSchema,
+  tokenExchangeSchema,
+} from "./exchange-file-form.ts";
 import { credentialSchema, moreCredentialsSchema, sentPlaceSchema } from "./sent-credentials.ts";
 import { signedTokenSchema } from "./signed-token.ts";
 
@@ -50,7 +54,7 @@ function keySchema() {
 
 const MAIN_CREDENTIALS = [
   ...(["key", "passthrough", "gcp", "aws", "azure", "jwtSign"] as const),
-  ...(["oauthTokenExchange", "crossAppAccess", "oauth"] as const),
+  ...(["oauthTokenExchange", "crossAppAccess", "clientCredentials", "oauth"] as const),
 ];
 
 /** Returns the schema of a connection of users. */
@@ -173,6 +177,7 @@ export function connectionSchemas() {
         jwtSign: signedTokenSchema(),
         oauthTokenExchange: tokenExchangeSchema(),
         crossAppAccess: crossAppAccessSchema(),
+        clientCredentials: clientCredentialsSchema(),
         oauth: userConnectionSchema(),
       },
       {

@@ -19,13 +19,17 @@ import {
   PLAIN_CONNECTION,
 } from "../../model/server-policies.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
-import type { SignedTokenConfig, TokenExchangeConfig } from "../../model/token-exchange.ts";
+import type {
+  ClientCredentialsConfig,
+  SignedTokenConfig,
+  TokenExchangeConfig,
+} from "../../model/token-exchange.ts";
 import type { Section, Traffic } from "../../model/traffic.ts";
 import type { ConnectionUseConfig } from "../../model/user-connections.ts";
 import { resolveSigner } from "./client-authentication.ts";
 import { resolveHeaderChanges } from "./header-changes.ts";
 import { checkIdentityUse, type IdentityUseContext } from "./identity-use.ts";
-import { resolveTokenExchange } from "./resolve-exchange.ts";
+import { resolveClientCredentials, resolveTokenExchange } from "./resolve-exchange.ts";
 import { ownValue, resolveSent } from "./sent-credentials.ts";
 import { checkTlsFiles, type FileLookup, readWhatIsHere } from "./tls-files.ts";
 
@@ -69,6 +73,7 @@ export function resolveConnection(
     ...(requestHeaders && headersOf("requestHeaders", requestHeaders, context)),
     ...(responseHeaders && headersOf("responseHeaders", responseHeaders, context)),
     ...(auth?.kind === "tokenExchange" && exchangeOf(auth, context)),
+    ...(auth?.kind === "clientCredentials" && clientCredentialsOf(auth, context)),
     ...(auth?.kind === "signedToken" && signedTokenOf(auth, context)),
     ...(auth?.kind === "userConnection" && userConnectionOf(auth, context)),
     isPassthrough: auth?.kind === "passthrough" || auth?.kind === "tokenExchange",
@@ -108,6 +113,16 @@ function exchangeOf(
   const connection = (policies: ServerPolicies) => resolveConnection(policies, context);
   const tokenExchange = resolveTokenExchange(config, { ...context, connection });
   return tokenExchange === undefined ? {} : { tokenExchange };
+}
+
+/** Resolves the gateway's own token; returns an empty object if a mistake was reported. */
+function clientCredentialsOf(
+  config: ClientCredentialsConfig<ServerPolicies>,
+  context: ConnectionContext,
+): Pick<BackendConnection, "clientCredentials"> {
+  const connection = (policies: ServerPolicies) => resolveConnection(policies, context);
+  const clientCredentials = resolveClientCredentials(config, { ...context, connection });
+  return clientCredentials === undefined ? {} : { clientCredentials };
 }
 
 /** Resolves a token that the gateway signs. */

@@ -1,6 +1,10 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { ServerPolicies } from "../../model/server-policies.ts";
-import type { TokenEndpointConfig, TokenExchangeConfig } from "../../model/token-exchange.ts";
+import type {
+  ClientCredentialsConfig,
+  TokenEndpointConfig,
+  TokenExchangeConfig,
+} from "../../model/token-exchange.ts";
 import {
   boolean,
   choice,
@@ -16,6 +20,7 @@ import {
 import { clientAuthSchema, readClientAuth } from "./client-authentication.ts";
 import {
   accessTokenScopes,
+  clientCredentialsFields,
   EXCHANGE_TEXTS,
   exchangeChecks,
   exchangeFields,
@@ -24,6 +29,7 @@ import {
 } from "./exchange-schema.ts";
 import {
   BEARER,
+  clientCredentialsParts,
   crossAppExchange,
   DEFAULT_LIFETIME,
   readTokenSource,
@@ -174,6 +180,27 @@ export function crossAppAccessSchema() {
   );
 }
 
+/** Returns the schema of `clientCredentials` in a file. */
+export function clientCredentialsSchema() {
+  return object(
+    { ...endpointFields(), ...clientCredentialsFields(fileTime), clientAuth: clientAuthSchema() },
+    {
+      required: ["clientAuth"],
+      exactlyOneOf: SERVERS,
+      checks: [needsField("path", "host")],
+      description: EXCHANGE_TEXTS.own,
+      examples: [
+        {
+          host: "https://login.example.com",
+          path: "/token",
+          clientAuth: { clientId: "gateway", clientSecret: "${CLIENT_SECRET}" },
+          scopes: ["orders"],
+        },
+      ],
+    },
+  );
+}
+
 type Value = Infer<ReturnType<typeof tokenExchangeSchema>>;
 type CrossAppValue = Infer<ReturnType<typeof crossAppAccessSchema>>;
 
@@ -212,6 +239,14 @@ export function readCrossAppAccess(
     subject: readTokenSource(value.subjectToken?.source, childOf(at("subjectToken"), "source")),
     subjectType: value.subjectToken?.tokenType ?? ID_TOKEN,
   });
+}
+
+/** Reads `clientCredentials` of a file. */
+export function readClientCredentials(
+  value: Infer<ReturnType<typeof clientCredentialsSchema>>,
+  origin: Origin,
+): ClientCredentialsConfig<ServerPolicies> {
+  return { ...readEndpoint(value, origin), ...clientCredentialsParts(value) };
 }
 
 function readEndpoint(

@@ -33,6 +33,7 @@ export const EXCHANGE_TEXTS = {
     "Location of the token; `Authorization: Bearer` by default, even if a policy removed it from the request.",
   certificateHeader:
     "Header of assertions that shows the certificate: the chain (`x5c`), or the digest of its first certificate (`x5t#S256`).",
+  own: "Sends the backend a token that an authorization server issues to the gateway itself (client credentials, RFC 6749 4.4). It is renewed before it expires. Clients get 502 if there is none.",
 } as const;
 /** Returns the schemas of the fields that both forms have. */
 export function exchangeFields(time: (description: string) => Schema<string>) {
@@ -133,4 +134,14 @@ export function accessTokenScopes() {
     maxItems: 64,
     description: "Scopes of the token for the backend; `scopes` by default.",
   });
+}
+
+/** Returns the schemas of the fields of `clientCredentials` that both forms have. */
+export function clientCredentialsFields(time: (description: string) => Schema<string>) {
+  const { path, audiences, scopes, resources } = exchangeFields(time);
+  return {
+    ...{ path, audiences, scopes, resources },
+    defaultTtl: time("Lifetime of a token if the server returns none."),
+    location: sentPlaceSchema(EXCHANGE_TEXTS.location),
+  };
 }

@@ -11,6 +11,7 @@ import { AZURE_SCOPE, awsFields, awsRoleChecks, awsService } from "./cloud-schem
 import { userConnectionSchema } from "./connection-schema.ts";
 import {
   accessTokenScopes,
+  clientCredentialsFields,
   EXCHANGE_TEXTS,
   exchangeChecks,
   exchangeFields,
@@ -201,6 +202,14 @@ export const crossAppAccess = object(
   },
 );
 
+const clientCredentials = object(
+  { ...clientCredentialsFields(time), ...endpointFields, clientAuth },
+  { ...OF_ENDPOINT, required: ["clientAuth"], description: EXCHANGE_TEXTS.own },
+);
+
+/** Type of a valid `clientCredentials` of `BackendAuth`. */
+export type ClientCredentialsValue = Infer<typeof clientCredentials>;
+
 const jwtSign = object(
   {
     signingKeyRef: secretEntry("A Secret with a private key (PEM, RSA or EC).", "signingKey"),
@@ -250,7 +259,7 @@ export type AzureAuthValue = Infer<typeof azure>;
 
 const MAIN_CREDENTIALS = [
   ...(["key", "secretRef", "passthrough", "aws", "azure", "gcp", "oauthTokenExchange"] as const),
-  ...(["crossAppAccess", "jwtSign", "oauth"] as const),
+  ...(["crossAppAccess", "clientCredentials", "jwtSign", "oauth"] as const),
 ];
 
 /** `BackendAuth`. */
@@ -315,6 +324,7 @@ export const backendAuth = object(
     azure,
     oauthTokenExchange,
     crossAppAccess,
+    clientCredentials,
     jwtSign,
     oauth: userConnectionSchema(),
   },

@@ -8,7 +8,11 @@ import { parseTimer } from "../../schema/duration.ts";
 import { readKeepAlive } from "../../schema/keep-alive.ts";
 import { AZURE_SCOPE } from "./cloud-schema.ts";
 import type { ConnectionValue } from "./connection-schema.ts";
-import { readCrossAppAccess, readTokenExchange } from "./exchange-file-form.ts";
+import {
+  readClientCredentials,
+  readCrossAppAccess,
+  readTokenExchange,
+} from "./exchange-file-form.ts";
 import { readMoreCredentials, readSecretValue, readSentPlace } from "./sent-credentials.ts";
 import { readSignedToken } from "./signed-token.ts";
 
@@ -59,12 +63,17 @@ function readAuth(value: AuthValue, origin: Origin): NonNullable<BackendPolicies
 
 function readMainAuth(value: AuthValue, origin: Origin): NonNullable<BackendPolicies["auth"]> {
   const { key, passthrough, aws, azure, gcp } = value;
-  const { oauthTokenExchange, crossAppAccess, jwtSign, oauth } = value;
+  const { oauthTokenExchange, crossAppAccess, jwtSign, oauth, clientCredentials } = value;
   if (oauth !== undefined) {
     const { connection: name, page, userClaim: claim = DEFAULT_USER_CLAIM } = oauth;
     const connectionOrigin = childOf(origin, "oauth");
     return { kind: "userConnection", name, page, claim, connectionOrigin, origin };
   }
+  if (clientCredentials !== undefined)
+    return {
+      ...readClientCredentials(clientCredentials, childOf(origin, "clientCredentials")),
+      origin,
+    };
   if (crossAppAccess !== undefined) {
     const at = childOf(origin, "crossAppAccess");
     return { ...readCrossAppAccess(crossAppAccess, at), origin };

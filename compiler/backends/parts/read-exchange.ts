@@ -1,13 +1,15 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { ServerPolicies } from "../../model/server-policies.ts";
 import type {
+  ClientCredentialsConfig,
   TokenEndpointConfig,
   TokenExchangeConfig,
   TokenSourceConfig,
 } from "../../model/token-exchange.ts";
 import { parseTimer } from "../../schema/duration.ts";
-import type { Infer, Schema } from "../../schema/schema.ts";
-import type { tokenSourceSchema } from "./exchange-schema.ts";
+import type { Infer, ObjectValue, Schema } from "../../schema/schema.ts";
+import type { clientCredentialsFields, tokenSourceSchema } from "./exchange-schema.ts";
+import { readSentPlace } from "./sent-credentials.ts";
 
 const ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token";
 const ID_JAG = "urn:ietf:params:oauth:token-type:id-jag";
@@ -100,3 +102,23 @@ export function readTokenSource(
   const { name, prefix = "" } = header;
   return { header: name.toLowerCase(), prefix: prefix === "" ? "" : `${prefix.trimEnd()} ` };
 }
+
+/** Reads the fields of `clientCredentials` that both forms have, with their defaults. */
+export function clientCredentialsParts({
+  audiences = [],
+  scopes = [],
+  resources = [],
+  defaultTtl = DEFAULT_LIFETIME,
+  location,
+}: ClientCredentialsValue): Omit<
+  ClientCredentialsConfig<ServerPolicies>,
+  keyof TokenEndpointConfig<unknown>
+> {
+  return {
+    ...{ kind: "clientCredentials", audiences, scopes, resources },
+    defaultLifetime: parseTimer(defaultTtl) ?? 0,
+    target: readSentPlace(location) ?? BEARER,
+  };
+}
+
+type ClientCredentialsValue = ObjectValue<ReturnType<typeof clientCredentialsFields>, never>;

@@ -6,6 +6,8 @@ import type { SecretContext } from "../../model/literal-secrets.ts";
 import type { ServerPolicies } from "../../model/server-policies.ts";
 import type { Text } from "../../model/texts.ts";
 import type {
+  ClientCredentialsConfig,
+  ClientCredentialsNode,
   ExchangeParameter,
   TokenEndpointConfig,
   TokenEndpointNode,
@@ -107,4 +109,14 @@ function resolveEndpoint(
 function below(server: Text, path: string): Text {
   if (typeof server === "string") return `${server.replace(/\/$/, "")}${path}`;
   return { ...server, parts: [...server.parts, path] };
+}
+
+/** Resolves `clientCredentials`; returns `undefined` if a mistake was reported. */
+export function resolveClientCredentials(
+  config: ClientCredentialsConfig<ServerPolicies>,
+  context: ExchangeContext,
+): ClientCredentialsNode<BackendConnection> | undefined {
+  const { kind, audiences, scopes, resources, target, defaultLifetime } = config;
+  const endpoint = resolveEndpoint(config, context);
+  return endpoint && { ...endpoint, kind, audiences, scopes, resources, target, defaultLifetime };
 }

@@ -8,29 +8,19 @@ import { queryValue, withoutParameter } from "../../http/routing/query.ts";
 import { CallRefused } from "../../http/upstream/credentialed-upstream.ts";
 import type {
   CompleteCall,
-  Upstream,
   UpstreamCall,
   UpstreamCredential,
 } from "../../http/upstream/upstream.ts";
 import { SECOND } from "../../process/units.ts";
 import { putCredential, type SentPlace } from "../sent-credential.ts";
-import type { ClientParameters } from "./client-assertion.ts";
-import { type ClientMethod, type OAuthClient, tokenRequest } from "./client-authentication.ts";
-import { requestTokens, TokensRefused } from "./request-tokens.ts";
-
-/** A token endpoint, and how the gateway authenticates there. */
-interface TokenEndpoint {
-  readonly url: string;
-  /** Absent if the server is reached like any other. */
-  readonly server?: Upstream | undefined;
-  /** Absent if requests are not authenticated. */
-  readonly client?: ExchangeClient | undefined;
-}
-
-/** OAuth client that requests the tokens: with a secret, without one, or with signed assertions. */
-type ExchangeClient =
-  | (OAuthClient & { readonly method: ClientMethod })
-  | { readonly clientId: string; readonly parameters?: ClientParameters };
+import { TokensRefused } from "./request-tokens.ts";
+import {
+  type IssuedToken,
+  issuedToken,
+  scopeForm,
+  type TokenEndpoint,
+  type TokenForm,
+} from "./token-endpoint.ts";
 
 /** Location of a token in requests: a lower-case header with a prefix, a cookie, a query parameter, or an expression for it. */
 export type TokenSource =
@@ -91,7 +81,7 @@ interface GivenTokens {
   readonly subject: string;
   readonly actor: string | undefined;
   /** Additional parameters, which may differ between requests. */
-  readonly parameters: Form;
+  readonly parameters: TokenForm;
 }
 
 /**
@@ -190,20 +180,12 @@ interface CachedExchange {
   end: number;
 }
 
-/** A token as issued, with its lifetime in milliseconds if the server reports it. */
-interface IssuedToken {
-  readonly token: string;
-  readonly lifetime: number | undefined;
-}
-
-type Form = readonly (readonly [name: string, value: string])[];
-
 async function exchange(
   { subject, actor, parameters }: GivenTokens,
   settings: TokenExchangeSettings,
 ): Promise<IssuedToken> {
   const { grant, requestedType, next } = settings;
-  const own: Form =
+  const own: TokenForm =
     grant === "jwtBearer"
       ? assertionForm(subject)
       : [
@@ -228,50 +210,18 @@ async function exchange(
   return issuedToken(next, second, undefined);
 }
 
-function assertionForm(assertion: string): Form {
+function assertionForm(assertion: string): TokenForm {
   return [
     ["grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"],
     ["assertion", assertion],
   ];
 }
 
-function actorForm(token: string, actor: ActorToken | undefined): Form {
+function actorForm(token: string, actor: ActorToken | undefined): TokenForm {
   return [
     ["actor_token", token],
     ["actor_token_type", actor?.type ?? ""],
   ];
-}
-
-function scopeForm(scopes: readonly string[]): Form {
-  return scopes.length === 0 ? [] : [["scope", scopes.join(" ")]];
-}
-
-/** Requests a token. Throws an Error unless it has the requested type. */
-async function issuedToken(
-  { url, server, client }: TokenEndpoint,
-  form: Form,
-  requestedType: string | undefined,
-): Promise<IssuedToken> {
-  const isSecret = client !== undefined && "clientSecret" in client;
-  const more = client === undefined || isSecret ? [] : await clientForm(client);
-  const secret = isSecret ? client : undefined;
-  const response = await requestTokens(tokenRequest(url, [...form, ...more], secret, server));
-  const { access_token: token, expires_in: seconds, issued_token_type: type } = response;
-  if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
-    throw new Error("the response has no token");
-  }
-  if (requestedType !== undefined && type !== undefined && type !== requestedType) {
-    throw new Error("the token has another type than requested");
-  }
-  const hasLifetime = typeof seconds === "number" && seconds > 0;
-  return { token, lifetime: hasLifetime ? seconds * SECOND : undefined };
-}
-
-async function clientForm({
-  clientId,
-  parameters,
-}: Exclude<ExchangeClient, OAuthClient>): Promise<Form> {
-  return parameters === undefined ? [["client_id", clientId]] : parameters(clientId);
 }
 
 /** Whether a refusal is about the client's token (RFC 6749 5.2, RFC 8693 2.2.2). Other errors are not the client's fault. */

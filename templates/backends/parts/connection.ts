@@ -13,6 +13,7 @@ import type {
 import type { SentCredentialNode } from "../../../compiler/model/sent-credentials.ts";
 import type { MountedFile, Text } from "../../../compiler/model/texts.ts";
 import type {
+  ClientCredentialsNode,
   ExchangeClientNode,
   SignedTokenNode,
   TokenEndpointNode,
@@ -75,7 +76,14 @@ export function upstreamSettings(
   connection: BackendConnection,
   credential?: Printable,
 ): Readonly<Record<string, Printable | undefined>> {
-  const { credentials, tokenExchange, signedToken, movedToken, sent = [] } = connection;
+  const {
+    credentials,
+    tokenExchange,
+    clientCredentials,
+    signedToken,
+    movedToken,
+    sent = [],
+  } = connection;
   // Signatures cover the other credentials.
   const all = [
     ...(credential === undefined ? [] : [credential]),
@@ -83,6 +91,7 @@ export function upstreamSettings(
       ? []
       : [code`${imported(SENT, "movedToken")}(${literal({ ...movedToken })})`]),
     ...(tokenExchange === undefined ? [] : [exchangeCode(tokenExchange)]),
+    ...(clientCredentials === undefined ? [] : [clientCredentialsCode(clientCredentials)]),
     ...(signedToken === undefined ? [] : [signedTokenCode(signedToken)]),
     ...sent.map(sentCode),
     ...(credentials === undefined ? [] : [cloudCredential(credentials, url)]),
@@ -136,6 +145,17 @@ function exchangeCode(node: TokenExchangeNode<BackendConnection>): Code {
 function sourceSettings(source: TokenSourceNode): Printable {
   if (!("expression" in source)) return { ...source };
   return { expression: exchangeFunction(source.expression) };
+}
+
+/** Writes the token of the gateway itself. */
+function clientCredentialsCode(node: ClientCredentialsNode<BackendConnection>): Code {
+  const { audiences, scopes, resources, target, defaultLifetime } = node;
+  const settings = {
+    ...endpointSettings(node),
+    ...{ audiences, scopes, resources, target: { ...target } },
+    defaultLifetime: milliseconds(defaultLifetime),
+  };
+  return code`${imported("gwc/runtime/auth/oauth/client-credentials", "clientCredentials")}(${literal(settings)})`;
 }
 
 function endpointSettings({ url, connection, client }: TokenEndpointNode<BackendConnection>) {
@@ -209,6 +229,7 @@ export function connectionSettings({
   isPassthrough: _,
   credentials: __,
   tokenExchange: ___,
+  clientCredentials: ________,
   signedToken: ______,
   sent: ____,
   movedToken: _____,

@@ -280,6 +280,7 @@ export const seeds: readonly object[] = [
   ...[
     ...[secretClient, signingClient].flatMap((clientAuth) => [
       { oauthTokenExchange: { ...tokenServer, clientAuth } },
+      { clientCredentials: { ...tokenServer, clientAuth } },
       {
         crossAppAccess: {
           identityProvider: { ...tokenServer, clientAuth },
@@ -651,6 +652,9 @@ export const known: KnownValues = {
   "targetSelectors.[].sectionName": ["one", "aa"],
   "traffic.apiKeyAuthentication": [{ secretRef: { name: "a" } }],
   oauthTokenExchange: [{ url: "https://a.test/token" }],
+  clientCredentials: [{ url: "https://a.test/token", clientAuth: secretClient }],
+  "clientCredentials.url": ["https://a.test/one", "https://a.test/two"],
+  "clientCredentials.path": ["/a", "/b"],
   "oauthTokenExchange.url": ["https://a.test/one", "https://a.test/two"],
   clientAuth: [
     { clientId: "aa", secretRef: { name: "a" } },

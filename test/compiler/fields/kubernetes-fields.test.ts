@@ -31,7 +31,7 @@ const EXCEPTIONS =
   /\.auth\.oauth\.|^GatewayClass\.description$|\.auth\.passthrough$|(Moderation|guards\.(request|response)\.\[\]\.\w+)\.policies\.|^(GatewayBackend\.policies|GatewayPolicy\.backend)\.extAuth\.|^GatewayBackend\..*\.(promptGuard|azure)\.|^GatewayModel\.(virtualModel|policies\.(promptGuard|health))\.|\.conditional\.\[\]\.policy\.|\.http1HeaderCase$|\.(azureopenai|llmProvider2)\.(resourceType|projectName)$|\.clientAuth\.method$/;
 /** Credentials with many fields, in several places with one schema and reading: a policy's stand for the others. */
 const LIKE_CREDENTIALS =
-  /^(?!GatewayPolicy\.backend\.auth\.).*\.(?:crossAppAccess|jwtSign|oauthTokenExchange\.(?:path|actorToken|clientAuth))\b/;
+  /^(?!GatewayPolicy\.backend\.auth\.).*\.(?:crossAppAccess|clientCredentials|jwtSign|oauthTokenExchange\.(?:path|actorToken|clientAuth))\b/;
 const fields = leavesOf(schema).filter(({ path }) => {
   const name = path.join(".");
   return !EXCEPTIONS.test(name) && !LIKE_CREDENTIALS.test(name);

@@ -10,6 +10,7 @@ import {
 import { readAwsRole } from "../../../backends/parts/read-connection.ts";
 import {
   BEARER,
+  clientCredentialsParts,
   crossAppExchange,
   readTokenSource,
   sharedFields,
@@ -65,7 +66,7 @@ function readMainAuth(
 ): BackendAuthConfig {
   const { origin } = use;
   const { aws, azure, gcp, oauthTokenExchange: exchange, crossAppAccess: access } = others;
-  const { jwtSign, oauth } = others;
+  const { jwtSign, oauth, clientCredentials } = others;
   const below = (...path: readonly string[]): SecretPlace => ({
     ...use,
     origin: childOf(origin, ...path),
@@ -85,6 +86,12 @@ function readMainAuth(
     const owner = use.from.namespace;
     const connectionOrigin = childOf(origin, "oauth");
     return { kind: "userConnection", name, page, claim, owner, connectionOrigin, origin };
+  }
+  if (clientCredentials !== undefined) {
+    const endpoint = readEndpoint(clientCredentials, below("clientCredentials"), context);
+    return endpoint === undefined
+      ? withoutToken
+      : { ...endpoint, ...clientCredentialsParts(clientCredentials), origin };
   }
   if (jwtSign !== undefined) {
     const { signingKeyRef, ...token } = jwtSign;
