@@ -23,7 +23,13 @@ export function inputFiles(paths: readonly string[], host: Host): readonly Input
         .flatMap((file) => writtenFiles(file, host)),
     );
     return inside
-      .filter((file) => !written.has(path.normalize(file)) && !isTestFile(file) && !isLock(file))
+      .filter(
+        (file) =>
+          !written.has(path.normalize(file)) &&
+          !isTestFile(file) &&
+          !isLock(file) &&
+          !isOfPolicies(file),
+      )
       .map((file) => ({ path: file, isNamed: false }));
   });
 }
@@ -31,6 +37,11 @@ export function inputFiles(paths: readonly string[], host: Host): readonly Input
 /** Whether a file of a folder is a test file for `gwc test`, by its name. */
 export function isTestFile(file: string): boolean {
   return /\.test\.ya?ml$/.test(file);
+}
+
+/** Whether a file of a folder belongs to custom policies: the settings of TypeScript, and the names that operators allow. */
+function isOfPolicies(file: string): boolean {
+  return /(?:^|[\\/])policies[\\/](?:tsconfig|allow)\.json$/.test(file);
 }
 
 /** Names of standalone files: the first one that exists in a folder is used by default. */

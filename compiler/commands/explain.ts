@@ -28,6 +28,7 @@ export const explain: Command = {
     "  model [NAME]                 limits, traits, prices of a model, or all models\n" +
     "  route NAMESPACE/NAME [RULE]  the effective policies of a route\n" +
     "  GET https://host/path        the route of a request and its policies\n" +
+    "  policies/NAME.ts             a custom policy: its comment, options and hooks\n" +
     "  FILE:LINE                    the source of a line of generated code\n" +
     "For a route or request, each policy field is printed with its value, its source and what it overrides.",
   options: [
@@ -56,6 +57,7 @@ export const explain: Command = {
     "gwc explain model claude-opus-4-7",
     "gwc explain route default/tools -f manifests/",
     "gwc explain GET https://example.com/mcp -f manifests/",
+    "gwc explain policies/tenant.ts",
     "gwc explain out/gateway/routes/tools.ts:30 -f gateway.yaml",
   ],
   work: explainWords,
@@ -74,6 +76,7 @@ async function explainWords(given: Arguments, context: CommandContext): Promise<
     if (word === "route") return explains.explainRouteCommand(given, context);
     return explains.explainRequestCommand(given, context);
   }
+  if (word.endsWith(".ts")) return policyModuleCommand(word, context);
   // Users paste codes as printed: `error[unknown-field]`.
   const name = /^(?:error|warning|note)?\[([\w-]+)\]/.exec(word)?.[1] ?? word;
   const page = await pageOf(name);
@@ -93,6 +96,13 @@ async function explainWords(given: Arguments, context: CommandContext): Promise<
     exitCode: 2,
     stderr: `error: unknown field, policy, backend or code "${name}"\nhint: ${hint}\n`,
   };
+}
+
+async function policyModuleCommand(file: string, context: CommandContext): Promise<CommandResult> {
+  const { policyModulePage } = await import("../inspect/reference/policy-module-page.ts");
+  const page = policyModulePage(file, context.host);
+  if (typeof page !== "string") return printed(page, context);
+  return { exitCode: 2, stderr: `error: ${page}\n` };
 }
 
 function guideCommand(name: string | undefined, context: CommandContext): CommandResult {

@@ -65,12 +65,36 @@ function writePolicy(name: string): CommandResult {
   } catch (error) {
     return writeProblem(file, error);
   }
+  const settings = "policies/tsconfig.json";
+  const written = [file, test, ...(writeOnce(settings, EDITOR_SETTINGS) ? [settings] : [])];
   return {
     exitCode: 0,
-    stdout: `${file}\n${test}\n`,
-    stderr: `\nNext: add it to a route, and try its test with \`npx vitest\`:\n  policies: { custom: [{ use: ./${file} }] }\n`,
+    stdout: written.map((each) => `${each}\n`).join(""),
+    stderr: `\nNext: add it to a route, and try its test with \`npm i -D vitest\` and \`npx vitest run\`:\n  policies: { custom: [{ use: ./${file} }] }\n`,
   };
 }
+
+/** Writes a file unless it exists; returns whether it was written. */
+function writeOnce(file: string, text: string): boolean {
+  if (existsSync(file)) return false;
+  writeFileSync(file, text);
+  return true;
+}
+
+/** Settings with which editors and `tsc` check policies as `gwc check` does. */
+const EDITOR_SETTINGS = `${JSON.stringify(
+  {
+    compilerOptions: {
+      ...{ target: "esnext", module: "esnext", moduleResolution: "bundler", types: [] },
+      lib: ["es2025", "webworker"],
+      ...{ strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
+      ...{ noUnusedLocals: true, noUnusedParameters: true, verbatimModuleSyntax: true },
+      ...{ allowImportingTsExtensions: true, skipLibCheck: true, noEmit: true },
+    },
+  },
+  undefined,
+  2,
+)}\n`;
 
 /** Reports a file that cannot be written. Throws errors other than those of the file system. */
 function writeProblem(file: string, error: unknown): CommandResult {

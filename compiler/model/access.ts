@@ -36,6 +36,8 @@ export type AccessCheck =
        * limit.
        */
       readonly decidesWho: boolean;
+      /** Set if it refuses requests only when it fails, so that it protects nothing. */
+      readonly refusesNobody?: boolean;
       /** Set if requests continue when it fails, without a server whose failure explains that. */
       readonly passesOnFailure?: boolean;
       /** Whether it establishes who the caller is. */

@@ -194,6 +194,7 @@ export const customPolicies: Policy<
   names: ["customPolicy"],
   access: {
     direction: "closes",
+    directionOf: ({ entries }) => (entries.some(mayRefuse) ? "closes" : "changes"),
     restrictsAccess: true,
     checks: ({ entries }) => entries.flatMap((entry) => checkOf(entry) ?? []),
     compare: comparison(),
@@ -257,11 +258,26 @@ function lowerPublished(
   };
 }
 
-/** Returns the decision of a policy on requests; `undefined` if it makes none. */
-function checkOf({ name, hooks, isIdentity, passesOnFailure }: CustomEntry) {
+/** Returns the part of a policy in decisions on requests; `undefined` if it has none. */
+function checkOf({ name, hooks, isIdentity, passesOnFailure, sources }: CustomEntry) {
   if (DECIDING_HOOKS.every((hook) => hooks[hook] === undefined)) return undefined;
   const what = `${isIdentity ? "authenticates callers with" : "runs"} the custom policy ${name}`;
-  return { kind: "outside", what, decidesWho: true, passesOnFailure, isIdentity } as const;
+  const decidesWho = mayRefuse({ hooks, sources });
+  const refusesNobody = !decidesWho;
+  return { kind: "outside", what, decidesWho, refusesNobody, passesOnFailure, isIdentity } as const;
+}
+
+/** Whether a policy can refuse a request before a backend gets it: its hooks could, and its code speaks of it. */
+function mayRefuse({ hooks, sources }: Pick<CustomEntry, "hooks" | "sources">): boolean {
+  return (
+    DECIDING_HOOKS.some((hook) => hooks[hook] !== undefined) &&
+    sources.some(({ text: code, imports }) => /\brefuse\b/.test(code) || imports.some(isPackage))
+  );
+}
+
+/** Whether an import is a package, whose code is not read. */
+function isPackage(specifier: string): boolean {
+  return !specifier.startsWith(".") && !specifier.startsWith("node:") && specifier !== "gwc/policy";
 }
 
 function lowerEntry(
@@ -399,7 +415,8 @@ function reportProvidedTwice(
 function comparison(): SettingsComparison<CustomNode> {
   return {
     changes: (before, after) => [
-      ...listChanges("policy", namesOf(before), namesOf(after), "closes"),
+      ...listChanges("policy", refusing(before, true), refusing(after, true), "closes"),
+      ...listChanges("policy", refusing(before, false), refusing(after, false), "changes"),
       ...after.entries.flatMap((entry, index) => {
         const old = before.entries[namesOf(before).indexOf(namesOf(after)[index] ?? "")];
         return old === undefined ? [] : entryChanges(old, entry);
@@ -408,6 +425,14 @@ function comparison(): SettingsComparison<CustomNode> {
     rest: ({ entries }) =>
       entries.map(({ name, options, secrets, deadline }) => ({ name, options, secrets, deadline })),
   };
+}
+
+/** Returns the names of policies that may refuse requests, or of those that do not. */
+function refusing(node: CustomNode, isWanted: boolean): readonly string[] {
+  return namesOf(node).filter((_, index) => {
+    const entry = node.entries[index];
+    return entry !== undefined && mayRefuse(entry) === isWanted;
+  });
 }
 
 /** Returns the names of policies; those that are used several times are numbered. */

@@ -151,6 +151,8 @@ export interface PolicyAccess<Config, Settings> {
   checks?(settings: Settings): readonly AccessCheck[];
   /** Effect of its presence on access; absent if it changes requests but not who may send them. */
   readonly direction?: ChangeDirection;
+  /** The same for some settings, if it depends on them. */
+  directionOf?(settings: Settings): ChangeDirection;
   /** Effect of changed settings on access; absent if changes never open or close access. */
   readonly compare?: SettingsComparison<Settings>;
   /**

@@ -39,7 +39,7 @@ const FILES = {
     .replace(/provides.*\n/, "")
     .replace(/return \{ tenant \};/, ""),
   "policies/sign.ts": policyWith("HMAC-SHA256"),
-  "policies/canary.ts": policyWith("HMAC-SHA256").replace(/required: true, /, ""),
+  "policies/canary.ts": policyWith("x-canary"),
 };
 
 /** Returns the first policy that the guide shows with these words. */

@@ -139,6 +139,30 @@ describe("mistakes of operators", () => {
   });
 });
 
+describe("operators", () => {
+  const network = {
+    ...published,
+    "policies/keys.ts": `export const x = () => fetch("http://x");\n${module("x")}`,
+  };
+
+  it("allow a policy names, such as fetch, which tenants cannot", () => {
+    const allowed = judged(keys, { ...network, "policies/allow.json": '{"keys":["fetch"]}' });
+    expect(allowed.paths).toContain("policies/keys.ts");
+    expect(allowed.shop).toContain("openCustomPolicy");
+    const other = judged(keys, { ...network, "policies/allow.json": '{"other":["fetch"]}' });
+    expect(other.status).toContain('add fetch to \\"allow\\"');
+  });
+
+  it.each(["{", "[]", '{"keys":"fetch"}', '{"keys":[1]}'])(
+    "allow nothing with an invalid list: %s",
+    (text) => {
+      const { status, paths } = judged(keys, { ...published, "policies/allow.json": text });
+      expect(status).toContain("allow.json: must be an object");
+      expect(paths).not.toContain("policies/keys.ts");
+    },
+  );
+});
+
 it("`gwc check` reads policies next to the manifests", () => {
   const manifests = Object.values(
     manifestsOf({

@@ -107,7 +107,10 @@ it("gwc run reloads a policy when its module changes", async () => {
 it("gwc init writes a policy that gwc check accepts, and its test", async () => {
   const folder = temporaryFolder({ "gateway.yaml": config(3000, "http://127.0.0.1:1") });
   const written = await gwc(["init", "--policy", "own"], { cwd: folder });
-  expect([written.code, written.stdout]).toEqual([0, "policies/own.ts\npolicies/own.test.ts\n"]);
+  expect([written.code, written.stdout]).toEqual([
+    0,
+    "policies/own.ts\npolicies/own.test.ts\npolicies/tsconfig.json\n",
+  ]);
   expect((await gwc(["check", "gateway.yaml"], { cwd: folder })).code).toBe(0);
   expect((await gwc(["init", "--policy", "own"], { cwd: folder })).code).toBe(1);
   expect((await gwc(["init", "--policy", "../own"], { cwd: folder })).code).toBe(2);
@@ -132,6 +135,49 @@ it("gwc diff names changed code, and what a use allows and does on failure", () 
   const opened = difference(old, checked("new.yaml", open, policy("x-a")));
   expect(opened).toContain("if own fails, requests are allowed");
   expect(opened).toContain("allow of own fetch added");
+});
+
+it("gwc explain prints what a module declares", async () => {
+  const module = policy("x-own")
+    .replace("export", "/** Adds a header. */\nexport")
+    .replace(
+      "({",
+      '({\n  options: { name: { type: "string", description: "A name.", default: "a" } },',
+    );
+  const cwd = temporaryFolder({ "policies/own.ts": module, "policies/none.ts": "export {};\n" });
+  const { code, stdout } = await gwc(["explain", "policies/own.ts"], { cwd });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /Adds a header\.[\s\S]*Runs in: request\.[\s\S]*with\.name +string +A name\. default: "a"/,
+  );
+  const { stderr } = await gwc(["explain", "policies/none.ts"], { cwd });
+  expect(stderr).toContain("policies/none.ts: the module has no default export");
+});
+
+it("gwc check of a folder leaves out the settings of policies", async () => {
+  const cwd = temporaryFolder({ "gateway.yaml": config(3000, "http://127.0.0.1:1") });
+  await gwc(["init", "--policy", "own"], { cwd });
+  expect((await gwc(["check", "."], { cwd })).stderr).not.toContain("tsconfig");
+});
+
+it("gwc audit counts only policies that may refuse", () => {
+  const gateway = config(3000, "http://127.0.0.1:1")
+    .replace(
+      '"host"',
+      '"mcp":{"targets":[{"name":"a","mcp":{"host":"http://127.0.0.1:1/mcp"}}]},"_"',
+    )
+    .replace(/,"_":"[^"]*"/, "");
+  const audited = (module: string) => {
+    const { programs } = checked("a.yaml", gateway, module);
+    expect(programs).toHaveLength(1);
+    return auditPrograms(programs).map(({ code }) => code);
+  };
+  expect(audited(policy("x-a"))).toContain("open-backend");
+  const refusing = policy("x-a").replace(
+    "request.headers",
+    'if (request.path === "/") return request.refuse(403, "no");\n    request.headers',
+  );
+  expect(audited(refusing)).not.toContain("open-backend");
 });
 
 it("gwc audit reports a use that passes requests on failure", () => {

@@ -106,7 +106,7 @@ describe("the check and the audit of custom policies", () => {
     ];
     const custom = [{ use: "./policies/own.ts" }];
     const module = (hook: string) => ({
-      "policies/own.ts": `import { definePolicy } from "gwc/policy";\nexport default definePolicy({ ${hook}() {} });\n`,
+      "policies/own.ts": `import { definePolicy } from "gwc/policy";\nexport default definePolicy({ ${hook}(_given, _options, { refuse }) { return refuse(403, "no"); } });\n`,
     });
     const audited = (hook: string) => judge({ policies: { custom }, backends }, module(hook)).audit;
     expect(audited("toolResult")).toContain("open-backend");

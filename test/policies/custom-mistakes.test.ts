@@ -81,6 +81,17 @@ describe("a policy's module", () => {
     );
   });
 
+  it("uses what Node.js 24 has of the language", () => {
+    const text = policy(
+      '  request(request) {\n    request.headers.set("x", new Uint8Array(1).toHex());\n  },',
+    );
+    expect(mistakes(text)).toEqual([
+      expect.stringMatching(
+        /own\.ts:5:\d+ policy-types: .*'toHex'.* Node\.js 24 does not have it\.$/,
+      ),
+    ]);
+  });
+
   it("is a file in the folder of policies", () => {
     expect(mistakes("", { use: "./own.ts" })).toEqual([
       expect.stringContaining('bad-format: "use" must be the path of a TypeScript module'),

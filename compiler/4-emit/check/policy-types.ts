@@ -6,6 +6,9 @@ import { policyModules } from "../policy-modules.ts";
 import { plainRuntime } from "./runtime-modules.ts";
 import { findingsIn } from "./type-checker.ts";
 
+/** TypeScript's advice to choose another library, which users cannot. */
+const OTHER_LIBRARY = / Do you need to change your target library\?.*$/;
+
 /** Type-checks the modules that users wrote; returns the mistakes at their places in these modules. */
 export function policyTypeMistakes(programs: readonly Program[]): readonly Diagnostic[] {
   const diagnostics = new Diagnostics();
@@ -19,7 +22,9 @@ export function policyTypeMistakes(programs: readonly Program[]): readonly Diagn
       modules,
       plainRuntime(),
     ))
-      diagnostics.report("policy-types", placeIn(files.get(module) ?? module, range), { message });
+      diagnostics.report("policy-types", placeIn(files.get(module) ?? module, range), {
+        message: message.replace(OTHER_LIBRARY, " Node.js 24 does not have it."),
+      });
   }
   return diagnostics.list;
 }

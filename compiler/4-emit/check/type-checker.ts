@@ -160,10 +160,19 @@ function compilerHost(
   };
 }
 
+/**
+ * Libraries of modules of users: Web standards, and of the language what Node.js 24 has. `lib.esnext` also has what is not there
+ * yet, such as `Uint8Array.prototype.toHex`.
+ */
+const USER_LIBRARIES = [
+  ...["lib.es2025.d.ts", "lib.esnext.array.d.ts", "lib.esnext.decorators.d.ts"],
+  ...["lib.esnext.disposable.d.ts", "lib.esnext.error.d.ts", "lib.esnext.intl.d.ts"],
+  ...["lib.esnext.sharedmemory.d.ts", "lib.webworker.d.ts"],
+];
+
 /** Returns the libraries: those of generated code, and in addition Web standards for modules of users. */
 function librariesFor(modules: readonly ModuleText[]): string[] {
-  const own = ["lib.esnext.d.ts"];
-  return hasUserModules(modules) ? [...own, "lib.webworker.d.ts"] : own;
+  return hasUserModules(modules) ? USER_LIBRARIES : ["lib.esnext.d.ts"];
 }
 
 function hasUserModules(modules: readonly ModuleText[]): boolean {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { POWERS_FILE } from "../../policies/custom/published-powers.ts";
 import { POLICY_FOLDER } from "../../policies/custom/read-policy.ts";
 
 /** Milliseconds between two looks at the folder. */
@@ -40,7 +41,9 @@ export class PublishedPolicies {
 }
 
 function read(folder: string): Readonly<Record<string, string>> {
-  const names = readdirSync(folder).filter((name) => /^[\w-]+\.ts$/.test(name));
+  const names = readdirSync(folder).filter(
+    (name) => /^[\w-]+\.ts$/.test(name) || name === POWERS_FILE,
+  );
   return Object.fromEntries(
     names
       .toSorted()

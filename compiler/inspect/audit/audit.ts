@@ -44,13 +44,20 @@ function auditRoute(
   const at = keyPlace(route.origin);
   const backends = route.backends.map((node) => traitsOf(node));
   const [served] = backends.flatMap(({ protocol }) => (protocol === "http" ? [] : [protocol]));
-  const isGuarded = checks.some((check) => check.kind !== "identity" || check.isRequired);
+  const isGuarded = checks.some((check) =>
+    check.kind === "outside"
+      ? check.refusesNobody !== true
+      : check.kind !== "identity" || check.isRequired,
+  );
   if (served !== undefined && !isGuarded)
     diagnostics.report("open-backend", at, { route: route.name, what: SERVED[served] });
   const isRuled = checks.some((check) => check.kind === "rules" && check.phase === "mcp");
   if (served === "mcp" && isGuarded && !isRuled)
     diagnostics.report("unruled-tools", at, { route: route.name });
-  if (served === "llm" && !checks.some(({ kind }) => kind === "outside"))
+  if (
+    served === "llm" &&
+    !checks.some((check) => check.kind === "outside" && check.refusesNobody !== true)
+  )
     diagnostics.report("unlimited-models", at, { route: route.name });
   if (backends.some(({ passesToken }) => passesToken))
     diagnostics.report("passed-token", at, { route: route.name });

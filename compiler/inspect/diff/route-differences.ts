@@ -85,6 +85,16 @@ export function policyDirection(kind: PolicyKind, what: "lost" | "gained"): Chan
   return what === "gained" ? direction : OPPOSITE[direction];
 }
 
+/** Returns the effect on access of adding or removing a policy with its settings. */
+function useDirection<Kind extends PolicyKind>(
+  { kind, settings }: PolicyUse<Kind>,
+  what: "lost" | "gained",
+): ChangeDirection {
+  const direction = policyOf(kind).access?.directionOf?.(settings);
+  if (direction === undefined) return policyDirection(kind, what);
+  return what === "gained" ? direction : OPPOSITE[direction];
+}
+
 const OPPOSITE = { opens: "closes", closes: "opens", changes: "changes" } as const;
 
 /** Reports added, removed and changed policies, except identities and rules, which are compared by their decisions. */
@@ -213,7 +223,7 @@ function goneOrNew(
 ): Difference {
   const { kind, origin } = use;
   return plainDifference(
-    endsOf(use) === undefined ? policyDirection(kind, what) : ends,
+    endsOf(use) === undefined ? useDirection(use, what) : ends,
     subject,
     `${kind} ${what === "gained" ? "added" : "removed"}`,
     { side: what === "gained" ? "after" : "before", origin, text: kind },

@@ -4,6 +4,7 @@ import type { Diagnostics, Origin, Place } from "../../diagnostics/diagnostic.ts
 import type { Host } from "../../host.ts";
 import { declarationOf, type ModuleMistake, type PolicyDeclaration } from "./declaration.ts";
 import { usesOf } from "./imports.ts";
+import { POWERS_FILE, publishedPowers } from "./published-powers.ts";
 import { type TypeScript, typescript } from "./typescript.ts";
 
 /** A module that the user wrote, which becomes part of the gateway. */
@@ -57,10 +58,33 @@ export function readPolicyModule(
     context.diagnostics.report("bad-format", at, { field: '"use"', expected });
     return undefined;
   }
-  const reader = new PolicyReader(typescript().ts, { use, allow, isPublished }, at, context);
+  const powers = isPublished ? readPowers(entry, at, context) : allow;
+  if (powers === undefined) return undefined;
+  const reader = new PolicyReader(
+    typescript().ts,
+    { use, allow: powers, isPublished },
+    at,
+    context,
+  );
   reader.read(entry, at);
   const { declaration, sources } = reader;
   return reader.isWrong || declaration === undefined ? undefined : { declaration, sources };
+}
+
+/** Reads the names that operators allow a published policy; returns `undefined` after a mistake (reported). */
+function readPowers(
+  entry: string,
+  at: Origin,
+  { host, resolvePath, diagnostics }: PolicyReading,
+): readonly string[] | undefined {
+  const file = POLICY_FOLDER + POWERS_FILE;
+  const delivered = host.readText(file);
+  const found = delivered.kind === "text" ? delivered : host.readText(resolvePath(file, at));
+  if (found.kind !== "text") return [];
+  const powers = publishedPowers(found.text, entry.slice(POLICY_FOLDER.length, -".ts".length));
+  if (typeof powers !== "string") return powers;
+  diagnostics.report("policy-module", at, { message: powers });
+  return undefined;
 }
 
 class PolicyReader {

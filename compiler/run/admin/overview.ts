@@ -1,4 +1,5 @@
 import type { RouteCount } from "../../../runtime/gateway/live-figures.ts";
+import { policiesText } from "../../../templates/policies/parts/chain.ts";
 import { type BackendKind, backendOf } from "../../backends/index.ts";
 import { totals } from "../../diagnostics/report/findings.ts";
 import { textReport } from "../../diagnostics/report/text.ts";
@@ -72,8 +73,8 @@ function routeRow(route: RouteNode, listener: ListenerNode, view: LiveView): Htm
 
 function chips(policies: readonly PolicyUse[], view: LiveView): readonly Html[] {
   return policies.map(
-    ({ kind, origin }) =>
-      html`<span class="chip" title="${place(origin, view)}">${kind} <i>:${lineOf(origin, view)}</i></span>`,
+    (use) =>
+      html`<span class="chip" title="${place(use.origin, view)}">${policiesText([use])} <i>:${lineOf(use.origin, view)}</i></span>`,
   );
 }
 
