@@ -273,3 +273,12 @@ describe("diagnostics", () => {
     expect(untested).toEqual([]);
   });
 });
+
+it("each decision has a number of its own, with which its title begins", () => {
+  const folder = path.join(root, ".github/decisions");
+  const files = globSync("[0-9]*.md", { cwd: folder });
+  const numbers = files.map((file) => file.slice(0, 3));
+  expect(new Set(numbers).size).toBe(files.length);
+  const titles = files.map((file) => readFileSync(path.join(folder, file), "utf8").slice(2, 5));
+  expect(titles).toEqual(numbers);
+});
