@@ -48,7 +48,7 @@ describe("a gateway that can't start ends with 1 and one line that says why", ()
   it.each([
     ["SESSION_KEY", "abc", "SESSION_KEY must be 64 hexadecimal digits (32 bytes)"],
     ["LOG_FORMAT", "xml", 'LOG_FORMAT must be "text" or "json", not "xml"'],
-    ["STATS_ADDR", "here", 'the stats address must be HOST:PORT, not "here"'],
+    ["STATS_ADDR", "here", 'the stats address must be HOST:PORT or off, not "here"'],
     [
       "CONNECTION_MIN_TERMINATION_DEADLINE",
       "soon",

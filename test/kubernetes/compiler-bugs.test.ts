@@ -24,23 +24,20 @@ function route(name: string, backendRefs: string, gateway = "gw"): string {
   return `{${api}, kind: HTTPRoute, metadata: {name: ${name}}, spec: {parentRefs: [{name: ${gateway}}], rules: [{matches: [{path: {value: /${name}}}], backendRefs: ${backendRefs}}]}}`;
 }
 
-it("a backend that lacks what its unbuilt fields would replace closes its own route", async () => {
+it("a reference to a backend with an unbuilt filter closes its own route", async () => {
   const upstream = await startScripted((response) => response.end("served"));
   const [host, port] = upstream.host.split(":");
-  const auth =
-    "{oauthTokenExchange: {url: 'https://login.example.com/token', subjectToken: {source: {queryParameter: {name: token}}}}}";
-  const backend = (name: string, policies: string) =>
-    `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: ${name}}, spec: {static: {host: ${host}, port: ${port}}${policies}}}`;
-  const reference = (name: string) => `[{group: gwc.dev, kind: GatewayBackend, name: ${name}}]`;
+  const reference = (fields: string) =>
+    `[{group: gwc.dev, kind: GatewayBackend, name: server${fields}}]`;
+  const redirect = "{type: RequestRedirect, requestRedirect: {scheme: https}}";
   const text = [
     `{${api}, kind: Gateway, metadata: {name: gw}, spec: {gatewayClassName: gwc, listeners: [{name: a, port: ${await freePort()}, protocol: HTTP}]}}`,
-    backend("good", ""),
-    backend("wrong", `, policies: {auth: ${auth}}`),
-    route("good", reference("good")),
-    route("wrong", reference("wrong")),
+    `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: server}, spec: {static: {host: ${host}, port: ${port}}}}`,
+    route("good", reference("")),
+    route("wrong", reference(`, filters: [${redirect}]`)),
   ].join("\n---\n");
-  expect(complaints(checkManifests(text)).map((line) => line.slice(0, 32))).toEqual([
-    '5 not-built-yet: "queryParameter',
+  expect(complaints(checkManifests(text)).map((line) => line.slice(0, 34))).toEqual([
+    '7 not-built-yet: "requestRedirect"',
   ]);
   const gateway = await startIsolated(text);
   const ask = async (path: string) => (await send(`${gateway.url}${path}`, "GET")).status;
