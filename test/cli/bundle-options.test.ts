@@ -77,7 +77,7 @@ describe("a bundle answers its command line and exits", () => {
       { "tls/cert.pem": "no certificate", "tls/key.pem": "no key" },
     );
     expect(unusable).toMatchObject({ code: 1, stdout: "" });
-    expect(unusable.stderr).toContain('the stats address must be HOST:PORT, not "here"');
+    expect(unusable.stderr).toContain('the stats address must be HOST:PORT or off, not "here"');
   });
 
   it("--check of a complete environment opens no port", async () => {

@@ -73,5 +73,5 @@ it("mistakes in manifests are reported at their fields", () => {
   const server = `{url: "http://a.test/oauth", redirectURIs: ["http://a.test/*"]}`;
   const found = complaints(checkManifests(manifests(80, "https://a.test:1", 1, server))).join("\n");
   expect(found).toMatch(/"url" must be a URL with https/);
-  expect(found).toMatch(/a redirect URI must be a URI as clients send it/);
+  expect(found).toMatch(/a redirect URI must be a URI in the form that clients send/);
 });

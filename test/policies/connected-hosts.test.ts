@@ -35,11 +35,12 @@ async function upgrade({ authorization }: Person) {
     headers: { authorization, connection: "upgrade", upgrade: "echo" },
   });
   request.end();
-  const [response, socket] = await Promise.race([
+  const [response, socket, head = ""] = await Promise.race([
     once(request, "upgrade"),
     once(request, "response"),
   ]);
-  let text = "";
+  // Bytes that arrive together with the head of the response.
+  let text = String(head);
   for await (const chunk of socket ?? response) text += chunk;
   return { status: response.statusCode, text };
 }

@@ -86,7 +86,7 @@ function defaultFields(
   line.text("route", record.route);
   line.text("endpoint", record.upstream);
   line.plain("src.addr", `${exchange.remoteAddress}:${exchange.remotePort}`);
-  line.text("user", callerName(record));
+  if (record.callers !== undefined) line.text("user", callerName(record));
   line.text("http.method", original.method);
   line.text("http.host", original.host);
   line.text("http.path", original.path);

@@ -68,9 +68,11 @@ export function choiceByModel(
   const parameters = isConditional
     ? indented(SOFT, code`model: string | undefined,`, LINE, code`request: ${request}`)
     : indented(SOFT, code`model: string | undefined`);
+  // Without targets, all models have the same result.
+  const isRead = models.some((each) => !isAny(each) || each.targets !== undefined);
   const head = group(
     code`function ${choice}(`,
-    ...[parameters, brokenOnly(","), SOFT],
+    ...(isRead ? [parameters, brokenOnly(","), SOFT] : []),
     code`): Iterable<${target}> | undefined {`,
   );
   const tableCode = code`
@@ -91,12 +93,15 @@ export function choiceByModel(
   };
 }
 
+function isAny({ model }: ModelChoice): boolean {
+  return model === "*";
+}
+
 function cases(
   models: readonly ModelChoice[],
   table: Name,
   target: ReturnType<typeof importedType>,
 ): readonly Code[] {
-  const isAny = ({ model }: ModelChoice): boolean => model === "*";
   const callOf = ({ model, isConditional }: ModelChoice): Code => {
     const args = isConditional === true ? code`model, request` : code`model`;
     return isIdentifier(model)
