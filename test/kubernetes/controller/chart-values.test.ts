@@ -42,6 +42,7 @@ const OTHER_VALUES: Readonly<
   "image.registry": { other: "other.example.com" },
   "image.tag": { other: "v9" },
   "image.pullPolicy": { other: "Always" },
+  "policies.configMap": { other: "our-policies" },
   imagePullSecrets: { other: [{ name: "pull" }] },
   affinity: { other: { podAntiAffinity: {} } },
   nodeSelector: { other: { disk: "ssd" } },

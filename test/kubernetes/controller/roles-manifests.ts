@@ -35,10 +35,10 @@ export const otherDefinitions: readonly TestObject[] = [
   definition("gateway.networking.x-k8s.io", "v1alpha1", "XListenerSet", "xlistenersets"),
   definition(pools[0], "v1", "InferencePool", "inferencepools"),
   definition(pools[1], "v1alpha2", "InferencePool", "inferencepools"),
-  ...["Backend", "Parameters"].map((kind) =>
+  ...["Backend", "Model", "Parameters"].map((kind) =>
     definition(
       ...(["agentgateway.dev", "v1alpha1", `Agentgateway${kind}`] as const),
-      `agentgateway${kind.toLowerCase().replace(/d$/, "ds")}`,
+      `agentgateway${kind.toLowerCase().replace(/[dl]$/, "$&s")}`,
     ),
   ),
   definition("agentgateway.dev", "v1alpha1", "AgentgatewayPolicy", "agentgatewaypolicies"),
@@ -88,6 +88,19 @@ spec:
   podDisruptionBudget: { spec: { minAvailable: 1 } }
   horizontalPodAutoscaler: { spec: { maxReplicas: 2 } }
 ---
+apiVersion: ${gatewayApi}/v1
+kind: Gateway
+metadata: { name: nodes }
+spec:
+  gatewayClassName: gwc
+  infrastructure: { parametersRef: { group: gwc.dev, kind: GatewayParameters, name: nodes } }
+  listeners: [{ name: http, port: 8080, protocol: HTTP }]
+---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayParameters
+metadata: { name: nodes }
+spec: { workload: { kind: DaemonSet } }
+---
 apiVersion: v1
 kind: Service
 metadata: { name: echo }
@@ -129,6 +142,13 @@ metadata: { name: own }
 spec:
   targetRefs: [{ group: ${gatewayApi}, kind: Gateway, name: front }]
   traffic: { timeouts: { request: 10s } }
+---
+apiVersion: ${group}/v1alpha1
+kind: ${prefix}Model
+metadata: { name: own }
+spec:
+  parentRefs: [{ name: front, sectionName: http }]
+  provider: OpenAI
 ---`;
   })
   .join("\n")}

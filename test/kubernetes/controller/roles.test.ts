@@ -18,9 +18,10 @@ const missing = missingHelm() ?? missingApiServer();
 const EVERY_ROLE = ["controller.xds.tls.enabled", "webhook.enabled", "inferenceExtension.enabled"];
 const ACCOUNT = "gwc-system:gwc";
 
-/** The objects that run a Gateway. */
+/** The objects that run Gateways. */
 const OWNED: readonly OwnedObject[] = [
   ["apps/v1", "Deployment", "front"],
+  ["apps/v1", "DaemonSet", "nodes"],
   ["v1", "Service", "front"],
   ["v1", "ServiceAccount", "front"],
   ["v1", "ConfigMap", "front-xds-ca"],
@@ -29,7 +30,7 @@ const OWNED: readonly OwnedObject[] = [
 ];
 
 /** Those of them that a Gateway always has. */
-const STAYING: readonly string[] = ["Deployment", "Service", "ServiceAccount"];
+const STAYING: readonly string[] = ["Deployment", "DaemonSet", "Service", "ServiceAccount"];
 
 /**
  * The right that the API server itself requires for creating an object that blocks the deletion of a Gateway (its admission
@@ -187,7 +188,7 @@ apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
 metadata: { name: other }
 spec: { controllerName: example.com/other }
----${gateway("front", "other")}`);
+---${gateway("front", "other")}---${gateway("nodes", "other")}`);
     for (const each of OWNED) await isThere(each, false);
     for (const each of rightsGranted(chart)) if (each !== NEVER_CALLED) await isUsed(each);
     const refused = api.audit.callsOf(ACCOUNT).filter(({ status }) => status === 403);
