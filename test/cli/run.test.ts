@@ -113,6 +113,7 @@ describe("gwc run starts", () => {
     const running = await start(workspace.path("gateway.yaml"), {
       STATS_ADDR: ":0",
       READINESS_ADDR: ":0",
+      ADMIN_ADDR: "127.0.0.1:0",
     });
     await running.seen(new RegExp(`listening on 0\\.0\\.0\\.0:${open}`));
     const [, stats] = (await running.seen(/stats address on 127\.0\.0\.1:(\d+)/)) ?? [];
