@@ -13,6 +13,7 @@ import type { BindNode, RouteNode } from "../ir/program.ts";
 import { expressionAt } from "./cel-position.ts";
 import type { DocumentContext } from "./document-context.ts";
 import type { Project } from "./project.ts";
+import { routesWithRule } from "./ruled-routes.ts";
 
 /** Maximum number of tests that are tried for a rule. */
 const MAX_TRIED = 20;
@@ -59,7 +60,7 @@ export async function fileWithTestOf(
   const file = context.tests()[0]?.path ?? newTestFile(context.path);
   const read = host.readText(file);
   const before = read.kind === "text" ? read.text : "";
-  for (const decided of requestsAt(context, project, offset).slice(0, MAX_TRIED)) {
+  for (const decided of requestsAt(context, project, rule, offset).slice(0, MAX_TRIED)) {
     const test = testOf(decided, rule);
     const text = withTest(before, test, decided.resource);
     if (text === undefined) return `${path.basename(file)} has mistakes`;
@@ -83,32 +84,27 @@ function newTestFile(file: string): string {
 function requestsAt(
   { path: file }: DocumentContext,
   project: Project,
+  rule: string,
   offset: number,
 ): readonly DecidedRequest[] {
-  const { programs, files } = project.checked;
+  const { files } = project.checked;
   const isHere = ({ outcome, origin }: CellDecision) => {
     if (outcome === "depends") return false;
     const found = locate(origin, files);
     return path.resolve(found.path) === file && found.start <= offset && offset <= found.end;
   };
-  return programs.flatMap(({ binds }) =>
-    binds.flatMap((bind) =>
-      bind.listeners.flatMap((listener) =>
-        listener.routes.flatMap((route) => {
-          const { subjects, rows } = routeDecisions(route, listener);
-          return rows.flatMap(({ resource, decisions }) =>
-            subjects.flatMap((subject, index): readonly DecidedRequest[] => {
-              const decision = decisions[index];
-              const isAllowed = decision?.outcome === "yes";
-              return decision !== undefined && isHere(decision)
-                ? [{ bind, route, resource, subject, isAnyone: subjects.length === 1, isAllowed }]
-                : [];
-            }),
-          );
-        }),
-      ),
-    ),
-  );
+  return routesWithRule(project, rule).flatMap(({ bind, listener, route }) => {
+    const { subjects, rows } = routeDecisions(route, listener);
+    const isAnyone = subjects.length === 1;
+    return rows.flatMap(({ resource, decisions }) =>
+      subjects.flatMap((subject, index): readonly DecidedRequest[] => {
+        const decision = decisions[index];
+        if (decision === undefined || !isHere(decision)) return [];
+        const isAllowed = decision.outcome === "yes";
+        return [{ bind, route, resource, subject, isAnyone, isAllowed }];
+      }),
+    );
+  });
 }
 
 /** Writes a request as a test. */

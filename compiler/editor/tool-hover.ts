@@ -17,11 +17,11 @@ export function toolTexts(
   const named = toolsNamedIn(text).find(({ start, end }) => start <= offset && offset <= end);
   if (named === undefined) return [];
   const item = { kind: "tool", name: named.name, target: undefined } as const;
-  return routesWithRule(project, text)
-    .slice(0, MAX_ROUTES)
-    .map(({ program, route }) => {
-      const access = itemAccess(program, item, ANYONE, route.id);
-      const who = whoText(`tool ${named.name}`, access, project?.checked.files ?? []);
-      return `\`\`\`text\n${who.trimEnd()}\n\`\`\``;
-    });
+  // A route of several listeners is one entry for each.
+  const routes = new Map(routesWithRule(project, text).map((each) => [each.route, each]));
+  return [...routes.values()].slice(0, MAX_ROUTES).map(({ program, route }) => {
+    const access = itemAccess(program, item, ANYONE, route.id);
+    const who = whoText(`tool ${named.name}`, access, project?.checked.files ?? []);
+    return `\`\`\`text\n${who.trimEnd()}\n\`\`\``;
+  });
 }
