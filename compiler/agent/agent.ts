@@ -91,7 +91,7 @@ export class Agent {
 
   /** Returns the versions that the controller need not send again. */
   #known(type: string): Readonly<Record<string, string>> {
-    // What is on disk may be damaged, or its ports were taken: with everything anew it is tried again.
+    // If no generation is served, the controller sends all resources, because those on disk may be damaged.
     if (this.#running === undefined) return {};
     // A generation that lacks ports is sent again, so that the controller learns of them.
     const isLacking = type === this.#runtime.types.generation && this.#ports.unopened.length > 0;

@@ -82,30 +82,14 @@ const CERTIFICATE = ["request", "clientCertificate"] as const;
 const SOURCE: readonly VariableDefinition[] = [
   { path: "source", type: objectType("source"), phases: ALL, doc: "The client's connection." },
   textVariable("source.address", ["request", "remoteAddress"], ALL, "The client's IP address."),
-  {
-    path: "source.port",
-    type: INT,
-    phases: ALL,
-    doc: "The client's port.",
-    access: ["request", "remotePort"],
-    ts: "number",
-    range: [0, 65_535],
-  },
+  portVariable("source.port", ["request", "remotePort"], "The client's port."),
   textVariable(
     "source.rawAddress",
     ["request", "peerAddress"],
     ALL,
     "The address at the other end of the TCP connection: that of a proxy that sends the PROXY protocol.",
   ),
-  {
-    path: "source.rawPort",
-    type: INT,
-    phases: ALL,
-    doc: "Its port.",
-    access: ["request", "peerPort"],
-    ts: "number",
-    range: [0, 65_535],
-  },
+  portVariable("source.rawPort", ["request", "peerPort"], "Its port."),
   textVariable(
     "source.subject",
     [...CERTIFICATE, "?subject"],
@@ -180,15 +164,7 @@ const DESTINATION: readonly VariableDefinition[] = [
     doc: "The gateway's end of the connection.",
   },
   textVariable("destination.address", ["request", "localAddress"], ALL, "Its IP address."),
-  {
-    path: "destination.port",
-    type: INT,
-    phases: ALL,
-    doc: "Its port.",
-    access: ["request", "localPort"],
-    ts: "number",
-    range: [0, 65_535],
-  },
+  portVariable("destination.port", ["request", "localPort"], "Its port."),
   textVariable(
     "destination.hostname",
     ["request", "?serverName"],
@@ -260,3 +236,12 @@ export const REQUEST_VARIABLES: readonly VariableDefinition[] = [
   ...PROXY,
   ...IDENTITIES,
 ];
+
+/** Declares a TCP port of the connection, which all phases have. */
+function portVariable(
+  path: string,
+  access: NonNullable<VariableDefinition["access"]>,
+  doc: string,
+): VariableDefinition {
+  return { path, type: INT, phases: ALL, doc, access, ts: "number", range: [0, 65_535] };
+}
