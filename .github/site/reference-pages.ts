@@ -131,9 +131,11 @@ function fieldPages(): readonly SitePage[] {
     const own = fieldPage(name, fields);
     return own === undefined ? [] : [{ name, page: shortened(own) }];
   });
-  const sections = fileSections(fields).map(
-    ([name, description]) => `| [\`${name}\`](/reference/fields/${name}.md) | ${description} |`,
-  );
+  const sections = fileSections(fields).map(([name, description]) => {
+    const hasPage = found.some((each) => each.name === name);
+    const shown = hasPage ? `[\`${name}\`](/reference/fields/${name}.md)` : `\`${name}\``;
+    return `| ${shown} | ${description} |`;
+  });
   const all = found.map(({ name }) => `[\`${name}\`](/reference/fields/${name}.md)`).join(", ");
   const index = markdownPage(
     {

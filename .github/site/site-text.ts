@@ -6,6 +6,9 @@ export interface SitePage {
   readonly text: string;
 }
 
+/** The guide whose sections are pages of clients. */
+const AGENTS = "guides/agents.md";
+
 /** Documents that the site splits into a page for each of their chapters. */
 const SPLIT = /^\.github\/reference\/(policies|backends|diagnostics|metrics|commands)\.md$/;
 
@@ -14,9 +17,18 @@ export function sitePath(file: string): string | undefined {
   const [, split] = SPLIT.exec(file) ?? [];
   if (split !== undefined) return `reference/${split}/index.md`;
   const [, below] = /^\.github\/((?:guides|decisions|reference)\/.*\.md)$/.exec(file) ?? [];
+  if (below === AGENTS) return "clients/index.md";
   if (below !== undefined) return below;
   const [, name] = /^\.github\/([A-Z]+)\.md$/.exec(file) ?? [];
   return name === undefined ? undefined : `project/${name.toLowerCase()}.md`;
+}
+
+/** Returns the anchor of a heading as GitHub forms it, so that links work there and on the site. */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\p{M} _-]/gu, "")
+    .replaceAll(" ", "-");
 }
 
 /** Converts Markdown of the repository to that of the site: links, and characters that VitePress would interpret. */
@@ -53,7 +65,7 @@ function siteLink(label: string, link: string, file: string): string {
     if (repository === undefined) return label;
     return `[${label}](https://github.com/${repository}/blob/main/${found})`;
   }
-  const isChapter = anchor !== undefined && SPLIT.test(found);
+  const isChapter = anchor !== undefined && (SPLIT.test(found) || page.startsWith("clients/"));
   const own = isChapter ? page.replace("index", anchor) : page;
   const hash = anchor === undefined || isChapter ? "" : `#${anchor}`;
   return `[${label}](/${own}${hash})`;

@@ -1,6 +1,7 @@
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { CLIENTS, clientPages } from "./client-pages.ts";
 import { referencePages } from "./reference-pages.ts";
 import { type SitePage, sitePath, siteText } from "./site-text.ts";
 
@@ -17,13 +18,14 @@ const DOCUMENTS = [
 /** Returns every page of the site: documents of the repository, the generated reference, tutorials and the start page. */
 export async function sitePages(): Promise<readonly SitePage[]> {
   const read = (name: string) => readFileSync(path.join(root, name), "utf8");
-  const documents = globSync(DOCUMENTS, { cwd: root }).map((name) => {
+  const found = globSync(DOCUMENTS, { cwd: root }).filter((name) => name !== CLIENTS);
+  const documents = found.map((name) => {
     return { path: sitePath(name) ?? name, text: siteText(read(name), name) };
   });
   const own = globSync(".github/site/{index,tutorials/*}.md", { cwd: root }).map((name) => {
     return { path: path.relative(".github/site", name), text: read(name) };
   });
-  return [...documents, ...own, ...(await referencePages())];
+  return [...documents, ...own, ...clientPages(read(CLIENTS)), ...(await referencePages())];
 }
 
 /** Writes the pages to `pages`, which VitePress builds. */
@@ -36,6 +38,7 @@ async function writePages(): Promise<void> {
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, text);
   }
+  cpSync(path.join(root, ".github/demo.svg"), path.join(folder, "public/demo.svg"));
   process.stdout.write(`${pages.length} pages in ${path.relative(process.cwd(), folder)}\n`);
 }
 

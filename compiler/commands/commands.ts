@@ -130,6 +130,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./import.ts")).importCommand,
   },
   {
+    name: "upgrade",
+    positionals: "[FILES..]",
+    summary: "report what a new version changes, and rewrite older forms",
+    load: async () => (await import("./upgrade.ts")).upgrade,
+  },
+  {
     name: "init",
     positionals: "[FILE]",
     summary: "write a small commented configuration that works",

@@ -16,6 +16,7 @@ import { terminalPage } from "../../compiler/inspect/reference/terminal.ts";
 import { guidesFolder } from "../../compiler/installation.ts";
 import { gwc } from "../harness/gwc.ts";
 import { root } from "../harness/root.ts";
+import { Workspace } from "../harness/workspace.ts";
 
 const guides = guideNames().map((name) => document(path.join(guidesFolder, `${name}.md`)));
 const readme = document(path.join(root, "README.md"));
@@ -133,6 +134,24 @@ it.each(configurations)("the configuration in $name is one that gwc check takes"
     findings.filter(({ severity }) => severity === "error").map(({ message }) => message),
   ).toEqual([]);
 });
+
+/** Test files of guides, each with the configuration before it. */
+const tested = guides.flatMap(({ name, text }) =>
+  [
+    ...text.matchAll(
+      /^```yaml\n((?:(?!```)[^\n]*\n)*)```$(?:(?!^```yaml)[\s\S])*^```yaml test\n([\s\S]*?)^```$/gm,
+    ),
+  ].map(([, config = "", tests = ""]) => ({ name, config, tests })),
+);
+
+it.each(tested)(
+  "the tests in $name pass without variables and servers",
+  async ({ config, tests }) => {
+    const workspace = new Workspace({ "gateway.yaml": config, "gateway.test.yaml": tests });
+    const { code, stderr } = await gwc(["test"], { cwd: workspace.folder });
+    expect([code, stderr]).toEqual([0, expect.stringContaining("passed")]);
+  },
+);
 
 it.each([readme, ...guides])("what $name points to is there", ({ file, text }) => {
   const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = ""]) => link);

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { SitePage } from "../../.github/site/site-text.ts";
+import { anchorOf, type SitePage } from "../../.github/site/site-text.ts";
 import { sitePages } from "../../.github/site/write-pages.ts";
 import { commands } from "../../compiler/commands/commands.ts";
 import { memoryHost } from "../../compiler/host.ts";
@@ -76,19 +76,44 @@ describe("the site", () => {
     expect(new Set(pages.map((page) => page.path.toLowerCase())).size).toBe(pages.length);
   });
 
-  it("has no link to a page that does not exist", () => {
-    const dead = pages.flatMap(({ path: file, text }) => {
-      const prose = text.replace(/^```[\s\S]*?^```$/gm, "").replace(/`[^`\n]+`/g, "");
-      const links = [...prose.matchAll(/(?<!\\)\]\((\/[^)#\s]*)/g)].map(([, link = ""]) => link);
-      return links.filter((link) => !exists(link)).map((link) => `${file}: ${link}`);
-    });
+  it("has no link to a page or heading that does not exist", () => {
+    const anchors = new Map(pages.map(({ path: name, text }) => [name, headings(text)]));
+    const dead = pages.flatMap(({ path: file, text }) =>
+      linksOf(text)
+        .filter((link) => {
+          const [target = "", anchor] = link.split("#");
+          const page = target === "" ? file : pageOf(target);
+          if (page === undefined) return true;
+          return anchor !== undefined && anchors.get(page)?.has(anchor) !== true;
+        })
+        .map((link) => `${file}: ${link}`),
+    );
     expect(dead).toEqual([]);
   });
 
-  function exists(link: string): boolean {
-    const name = link.slice(1).replace(/\.md$/, "");
-    return (
-      name === "" || paths.has(`${name}.md`) || paths.has(`${name.replace(/\/$/, "")}/index.md`)
-    );
+  it("has a page for each client of the guide about agents", () => {
+    const clients = ["claude-code", "codex", "cursor", "openais-sdks", "mcp-clients"];
+    expect(clients.filter((name) => !paths.has(`clients/${name}.md`))).toEqual([]);
+  });
+
+  /** Returns links inside the site, without those in code. */
+  function linksOf(text: string): readonly string[] {
+    const prose = text.replace(/^```[\s\S]*?^```$/gm, "").replace(/`[^`\n]+`/g, "");
+    return [...prose.matchAll(/(?<!\\)\]\(([/#][^)\s]*)\)/g)].map(([, link = ""]) => link);
+  }
+
+  function headings(text: string): ReadonlySet<string> {
+    const prose = text.replace(/^```[\s\S]*?^```$/gm, "");
+    const found = [...prose.matchAll(/^#{1,6} (.+)$/gm)];
+    return new Set(found.map(([, heading = ""]) => anchorOf(heading.replace(/&lt;/g, "<"))));
+  }
+
+  function pageOf(target: string): string | undefined {
+    const name = target.slice(1).replace(/\.md$/, "");
+    const candidates = [
+      name === "" ? "index.md" : `${name}.md`,
+      `${name.replace(/\/$/, "")}/index.md`,
+    ];
+    return candidates.find((each) => paths.has(each));
   }
 });

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { anchorOf } from "../site-text.ts";
 
 const pages = path.resolve(import.meta.dirname, "..", "pages");
 
@@ -21,6 +22,31 @@ const tutorials = [
   ...["first-gateway", "protect-an-mcp-server", "model-gateway-for-a-team"],
   ...["review-in-pull-requests", "kubernetes", "from-litellm", "from-agentgateway", "from-nginx"],
 ];
+
+/** Guides by the question that they answer; a guide that is in no group is under "More". */
+const guideGroups = [
+  ["Concepts", ["concepts", "listeners", "backends", "policies"]],
+  ["Agents, tools and models", ["mcp", "models", "media", "agents", "guards", "limits", "keys"]],
+  ["Access", ["logins", "callouts", "security", "reviews"]],
+  [
+    "Operations",
+    ["running", "deploy", "tls", "grpc", "egress", "observability", "capacity", "upgrades"],
+  ],
+  ["Kubernetes", ["kubernetes", "controller"]],
+] as const;
+
+/** The guides of each group, in its order, and the rest. */
+function guideItems() {
+  const all = items("guides");
+  const linkOf = (name: string) => `/guides/${name}`;
+  const grouped = guideGroups.map(([text, names]) => ({
+    text,
+    items: names.flatMap((name) => all.filter(({ link }) => link === linkOf(name))),
+  }));
+  const named = new Set<string>(guideGroups.flatMap(([, names]) => names.map(linkOf)));
+  const rest = all.filter(({ link }) => !named.has(link));
+  return rest.length === 0 ? grouped : [...grouped, { text: "More", items: rest }];
+}
 
 const repository = process.env.GITHUB_REPOSITORY;
 
@@ -47,13 +73,18 @@ export default {
   base: process.env.SITE_BASE ?? "/",
   cleanUrls: false,
   lastUpdated: false,
-  markdown: { config: withoutInterpolation },
+  markdown: { anchor: { slugify: anchorOf }, config: withoutInterpolation },
   themeConfig: {
-    search: { provider: "local" },
+    search: {
+      provider: "local",
+      // The visible label has the key, and a name must contain its label (WCAG 2.5.3).
+      options: { translations: { button: { buttonAriaLabel: "Search K" } } },
+    },
     outline: [2, 3],
     nav: [
       { text: "Tutorials", link: "/tutorials/first-gateway" },
-      { text: "Guides", link: "/guides/listeners" },
+      { text: "Guides", link: "/guides/concepts" },
+      { text: "Clients", link: "/clients/" },
       { text: "Reference", link: "/reference/" },
       { text: "Project", link: "/project/changelog" },
     ],
@@ -68,8 +99,11 @@ export default {
         },
       ],
       "/guides/": [
-        { text: "Guides", items: items("guides") },
+        ...guideItems(),
         { text: "Commands in use", items: items("guides/explain", (name) => `gwc ${name}`) },
+      ],
+      "/clients/": [
+        { text: "Clients", items: [{ text: "Overview", link: "/clients/" }, ...items("clients")] },
       ],
       "/reference/": [
         {
@@ -82,13 +116,13 @@ export default {
             ...items("reference"),
           ],
         },
-        { text: "Policies", collapsed: false, items: items("reference/policies") },
-        { text: "Backends", collapsed: false, items: items("reference/backends") },
-        { text: "Commands", collapsed: true, items: items("reference/commands") },
+        { text: "Policies", items: items("reference/policies") },
+        { text: "Backends", items: items("reference/backends") },
+        { text: "Commands", items: items("reference/commands") },
       ],
       "/project/": [
         { text: "Project", items: items("project") },
-        { text: "Decisions", collapsed: true, items: items("decisions") },
+        { text: "Decisions", items: items("decisions") },
       ],
       "/decisions/": [{ text: "Decisions", items: items("decisions") }],
     },

@@ -39,7 +39,7 @@ function pageOfMarkdown(text: string): Page {
 }
 
 function partsOf(block: string): readonly Part[] {
-  const [fence, language = "", example = ""] = /^```(\w*)\n([\s\S]*)\n```$/.exec(block) ?? [];
+  const [fence, language = "", example = ""] = /^```(\w*)[^\n]*\n([\s\S]*)\n```$/.exec(block) ?? [];
   if (fence !== undefined) return [{ kind: "example", language, text: example }];
   // Terminals have no links.
   const text = block.replace(/\[([^\]]+)\]\([^)]+\)/g, "$1");

@@ -64,12 +64,12 @@ function checked(
 /** The page of mistakes: the lines of each, and what `gwc check` prints. */
 export function mistakesDocument(): string {
   const introduction: Page = {
-    title: "Mistakes and what gwc says of them",
+    title: "Mistakes and their diagnostics",
     parts: [
       paragraph(
         "Configurations as people write them at first, and what `gwc check` prints. Line numbers are those of whole files; " +
-          "where only some lines are shown, the others are a plain gateway around them. The same is said by `gwc build` " +
-          "and `gwc run`, and `gwc explain CODE` says more about each code.",
+          "where only some lines are shown, the others are a plain gateway around them. `gwc build` and `gwc run` print the " +
+          "same, and `gwc explain CODE` explains a code.",
       ),
     ],
   };
