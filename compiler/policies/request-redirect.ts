@@ -49,6 +49,13 @@ const schema = object(
   {
     atLeastOneOf: ["scheme", "authority", "path"],
     description: "Responds with a redirect, without a backend.",
+    misplacedFieldHints: {
+      hostname: "write authority: { host: NAME }",
+      host: "write authority: { host: NAME }",
+      port: "write authority: { port: NUMBER }",
+      statusCode: "it is called `status` here",
+      code: "it is called `status` here",
+    },
   },
 );
 

@@ -284,8 +284,16 @@ function reportDuration({ diagnostics, at, schema, field }: Violation): void {
   diagnostics.report("out-of-range", at, { field, bound });
 }
 
-function reportBound({ error, diagnostics, at, field }: Violation): void {
-  diagnostics.report("out-of-range", at, { field, bound: boundName(error) });
+function reportBound({ error, diagnostics, at, field, schema, found }: Violation): void {
+  const advice = shareAdvice(schema, found);
+  diagnostics.report("out-of-range", at, { field, bound: boundName(error), advice });
+}
+
+/** Returns a hint for a share from 0 to 1 that is written in percent. */
+function shareAdvice(schema: Schema | undefined, found: unknown): string | undefined {
+  const isShare = schema?.type === "number" && schema.minimum === 0 && schema.maximum === 1;
+  if (!isShare || typeof found !== "number" || found <= 1 || found > 100) return undefined;
+  return `it is a share from 0 to 1: ${found} % is ${Number((found / 100).toFixed(6))}`;
 }
 
 /** Returns the place of a missing field: the key of its object, or the start of the file. */

@@ -128,9 +128,15 @@ export const shapeMessages = {
       instead ?? didYouMean(suggestion) ?? `one of: ${allowed}`,
     explanation: "The field accepts a fixed set of words. They are case-sensitive.",
   }),
-  "out-of-range": message<{ field: string; bound: string }>({
+  "out-of-range": message<{
+    field: string;
+    bound: string;
+    /** Hint that says what to write instead. */
+    advice?: string | undefined;
+  }>({
     severity: "error",
     text: ({ field, bound }) => `${field} ${bound}`,
+    hint: ({ advice }) => advice,
     explanation:
       "Numbers, string lengths and list lengths have limits; the message names the limit that was exceeded.",
   }),

@@ -115,9 +115,13 @@ export function reportMissing(
     what,
     candidates,
     ...(near === undefined ? {} : { near }),
+    ...(kind === "Service" && { place: SERVICE_STUB }),
     ...(other && { instead: `for ${other} "${namespace}/${name}", write ${kindFields(other)}` }),
   });
 }
+
+const SERVICE_STUB =
+  "add it to the input; a stub is enough: apiVersion: v1, kind: Service, its metadata, and spec with its ports";
 
 /** Hints for kinds of other projects that gwc does not read. */
 const OTHER_KINDS: Readonly<Record<string, string>> = {
