@@ -1,8 +1,8 @@
 import {
   type AnySchema,
+  asFields,
   changesOfValue,
-  isObject,
-  objectOf,
+  isSchemaObject,
   type Resolve,
   type ValueChange,
 } from "./value-changes.ts";
@@ -51,7 +51,7 @@ export class ComparedSchemas {
   /** Returns the pair of a field or an item; `undefined` if one of the versions does not have it. */
   child(pair: SchemaPair, step: string | number): SchemaPair | undefined {
     const of = ({ items, properties, additionalProperties }: AnySchema, whole: AnySchema) => {
-      const named = typeof step === "number" ? items : objectOf(properties)[step];
+      const named = typeof step === "number" ? items : asFields(properties)[step];
       return resolved(
         named ?? (typeof step === "number" ? undefined : additionalProperties),
         whole,
@@ -68,10 +68,10 @@ export class ComparedSchemas {
   }
 
   #inside(pair: SchemaPair): readonly { readonly step: string; readonly pair: SchemaPair }[] {
-    const names = Object.keys(objectOf(pair.before.properties)).filter((name) =>
-      Object.hasOwn(objectOf(pair.now.properties), name),
+    const names = Object.keys(asFields(pair.before.properties)).filter((name) =>
+      Object.hasOwn(asFields(pair.now.properties), name),
     );
-    const anyKey = isObject(pair.before.additionalProperties) ? ["*"] : [];
+    const anyKey = isSchemaObject(pair.before.additionalProperties) ? ["*"] : [];
     const fields = [...names, ...anyKey].map((step) => ({ step, pair: this.child(pair, step) }));
     return [...fields, { step: "[]", pair: this.child(pair, 0) }].flatMap(
       ({ step, pair: inner }) => (inner === undefined ? [] : [{ step, pair: inner }]),
@@ -81,9 +81,9 @@ export class ComparedSchemas {
 
 /** Follows a reference to a definition. */
 function resolved(schema: unknown, whole: AnySchema): AnySchema | undefined {
-  if (!isObject(schema)) return undefined;
+  if (!isSchemaObject(schema)) return undefined;
   const name = /^#\/\$defs\/(.+)$/.exec(String(schema.$ref))?.[1];
-  return name === undefined ? schema : resolved(objectOf(whole.$defs)[name], whole);
+  return name === undefined ? schema : resolved(asFields(whole.$defs)[name], whole);
 }
 
 function joined(path: string, field: string | undefined): string {

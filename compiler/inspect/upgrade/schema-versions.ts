@@ -2,7 +2,7 @@ import { parseAllDocuments } from "yaml";
 import { editorSchema } from "../../1-parse/standalone/editor.ts";
 import { FILE_FORM } from "../reference/field-index.ts";
 import { ComparedSchemas } from "./schema-changes.ts";
-import { type AnySchema, isObject, listOf, objectOf } from "./value-changes.ts";
+import { type AnySchema, asFields, asList, isSchemaObject } from "./value-changes.ts";
 
 /** Schemas by what they describe: `gateway.yaml`, or a kind of manifest. */
 type Schemas = ReadonlyMap<string, AnySchema>;
@@ -29,7 +29,7 @@ function earlierSchemas(text: string): Schemas | string {
   const values = valuesOf(text);
   if (values === undefined) return "is not a JSON schema";
   const [first] = values;
-  if (isObject(first) && String(first.$id).endsWith("/gateway.schema.json"))
+  if (isSchemaObject(first) && String(first.$id).endsWith("/gateway.schema.json"))
     return new Map([[FILE_FORM, first]]);
   const found = schemasOf(values);
   return found.size > 0 ? found : "is neither the output of `gwc schema` nor of `gwc schema --crd`";
@@ -55,11 +55,11 @@ async function definitions(): Promise<Schemas> {
 function schemasOf(values: readonly unknown[]): Schemas {
   return new Map(
     values.flatMap((value) => {
-      const spec = objectOf(objectOf(value).spec);
-      const [version] = listOf(spec.versions);
-      const schema = objectOf(objectOf(version).schema).openAPIV3Schema;
-      const { kind } = objectOf(spec.names);
-      return typeof kind === "string" && isObject(schema) ? [[kind, schema] as const] : [];
+      const spec = asFields(asFields(value).spec);
+      const [version] = asList(spec.versions);
+      const schema = asFields(asFields(version).schema).openAPIV3Schema;
+      const { kind } = asFields(spec.names);
+      return typeof kind === "string" && isSchemaObject(schema) ? [[kind, schema] as const] : [];
     }),
   );
 }

@@ -33,14 +33,14 @@ export function changesOfValue(
 }
 
 function fieldChanges(before: AnySchema, now: AnySchema, resolve: Resolve): readonly ValueChange[] {
-  const [old, present] = [objectOf(before.properties), objectOf(now.properties)];
-  const has = (field: string) => (value: unknown) => Object.hasOwn(objectOf(value), field);
-  const lacks = (field: string) => (value: unknown) => isObject(value) && !has(field)(value);
+  const [old, present] = [asFields(before.properties), asFields(now.properties)];
+  const has = (field: string) => (value: unknown) => Object.hasOwn(asFields(value), field);
+  const lacks = (field: string) => (value: unknown) => isSchemaObject(value) && !has(field)(value);
   const removed = Object.keys(old)
     .filter((field) => !Object.hasOwn(present, field) && now.additionalProperties !== true)
     .map((field) => ({ field, text: "removed", needsAction: true, affects: has(field) }));
   const required = (field: string) =>
-    listOf(now.required).includes(field) && !listOf(before.required).includes(field);
+    asList(now.required).includes(field) && !asList(before.required).includes(field);
   // An object that the value could not be before has its own required fields.
   const couldBeObject = typesOf(before).length === 0 || typesOf(before).includes("object");
   const newlyRequired = Object.keys(couldBeObject ? present : {})
@@ -93,9 +93,9 @@ function wordChanges(before: AnySchema, now: AnySchema): readonly ValueChange[] 
 
 /** Returns the words that a value may be; schemas also allow a variable instead of a word. */
 function wordsOf(schema: AnySchema): readonly unknown[] | undefined {
-  const alternatives = listOf(schema.anyOf).filter(isObject);
+  const alternatives = asList(schema.anyOf).filter(isSchemaObject);
   const [words] = [schema, ...alternatives].flatMap((each) =>
-    Array.isArray(each.enum) ? [listOf(each.enum)] : [],
+    Array.isArray(each.enum) ? [asList(each.enum)] : [],
   );
   return words;
 }
@@ -129,7 +129,7 @@ function withArticle(type: string): string {
 
 function isOfType(value: unknown, type: string): boolean {
   if (type === "array") return Array.isArray(value);
-  if (type === "object") return isObject(value);
+  if (type === "object") return isSchemaObject(value);
   if (type === "integer") return Number.isInteger(value);
   return typeof value === type;
 }
@@ -181,7 +181,7 @@ function itemsOf(value: unknown): number | undefined {
 }
 
 function keysOf(value: unknown): number | undefined {
-  return isObject(value) ? Object.keys(value).length : undefined;
+  return isSchemaObject(value) ? Object.keys(value).length : undefined;
 }
 
 function patternChanges(before: AnySchema, now: AnySchema): readonly ValueChange[] {
@@ -193,16 +193,16 @@ function patternChanges(before: AnySchema, now: AnySchema): readonly ValueChange
 }
 
 /** Returns a list; an empty one for other values. */
-export function listOf(value: unknown): readonly unknown[] {
+export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
 /** Returns an object; an empty one for other values. */
-export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isObject(value) ? value : {};
+export function asFields(value: unknown): Readonly<Record<string, unknown>> {
+  return isSchemaObject(value) ? value : {};
 }
 
 /** Whether a value is an object and not a list. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isSchemaObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
