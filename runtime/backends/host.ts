@@ -180,6 +180,10 @@ export class Relay implements UpstreamHandler {
     return false;
   }
 
+  get copiesPieces(): boolean {
+    return this.#exchange.copiesPieces;
+  }
+
   get holdsNothing(): boolean {
     return this.#exchange.holdsNothing;
   }

@@ -207,6 +207,8 @@ export interface Exchange extends RequestVariables {
   openTunnel(): BodySource;
   /** Sends a piece of the body. Returns false if the client reads slowly: wait for `onDrain` before the next piece. */
   write(chunk: string | Uint8Array): boolean;
+  /** Whether the memory of written pieces with at most `ONE_PIECE` bytes may be reused after the call. */
+  readonly copiesPieces: boolean;
   /** Whether all written bytes have left the process, so that their memory may be reused; false if unknown. */
   readonly holdsNothing: boolean;
   /** Called each time a full buffer was emptied after `write` returned false. Only the last listener counts. */

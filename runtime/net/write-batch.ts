@@ -1,7 +1,7 @@
 /** A writer of batched messages. */
 export interface BatchedWriter {
-  /** Writes a message. */
-  release(message: string): void;
+  /** Writes a message: the first one of its own that is still delayed. */
+  release(message: string | Uint8Array): void;
 }
 
 /** Number of messages per turn from which batching starts. */
@@ -18,7 +18,10 @@ const MAX_HOLD = 0.5;
  * turn is not delayed.
  */
 export class WriteBatch {
-  #held: { readonly writer: BatchedWriter; readonly message: string }[] = [];
+  /** Delayed messages and their writers, by index; two lists, so that a message allocates nothing. */
+  #writers: BatchedWriter[] = [];
+  #messages: (string | Uint8Array)[] = [];
+  #released = 0;
   #heldSince = 0;
   /** Messages of the examined turn, or messages since then. */
   #count = 0;
@@ -26,17 +29,18 @@ export class WriteBatch {
   #isCrowded = false;
 
   /** Whether it delays the message; if not, the writer writes it. */
-  holds(writer: BatchedWriter, message: string): boolean {
+  holds(writer: BatchedWriter, message: string | Uint8Array): boolean {
     this.#count += 1;
     if (!this.#isLooking && (this.#isCrowded || this.#count >= LOOKS_EVERY)) this.#look();
     if (!this.#isCrowded) return false;
     const now = performance.now();
-    if (this.#held.length === 0) this.#heldSince = now;
+    if (this.#writers.length === 0) this.#heldSince = now;
     else if (now - this.#heldSince > MAX_HOLD) {
-      this.#release();
+      this.release();
       this.#heldSince = now;
     }
-    this.#held.push({ writer, message });
+    this.#writers.push(writer);
+    this.#messages.push(message);
     return true;
   }
 
@@ -50,12 +54,19 @@ export class WriteBatch {
     this.#isLooking = false;
     this.#isCrowded = this.#count >= CROWD;
     this.#count = 0;
-    this.#release();
+    this.release();
   };
 
-  #release(): void {
-    const held = this.#held;
-    this.#held = [];
-    for (const { writer, message } of held) writer.release(message);
+  /** Writes all delayed messages in their order, for a writer whose next one must not wait. */
+  release(): void {
+    // A writer may release the rest while it writes its message.
+    while (this.#released < this.#writers.length) {
+      const at = this.#released++;
+      this.#writers[at]?.release(this.#messages[at] ?? "");
+    }
+    if (this.#released === 0) return;
+    this.#released = 0;
+    this.#writers = [];
+    this.#messages = [];
   }
 }

@@ -15,8 +15,8 @@ class Messages implements BatchedWriter {
     if (!this.#held.holds(this, name)) this.release(name);
   }
 
-  release(name: string): void {
-    this.sent.push(name);
+  release(name: string | Uint8Array): void {
+    this.sent.push(String(name));
   }
 }
 
@@ -84,3 +84,61 @@ it("many clients get their responses when the upstream closes its connections wh
     expect(received().match(/(?<=\r\n\r\n)\/\d+\/\d+\/[ab]/g)).toEqual(asked[i]);
   }
 });
+
+it("many clients get all events of their streams in order, also if the upstream aborts", async () => {
+  const streams = new Set<Socket>();
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", () => {
+      socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+      streams.add(socket);
+    });
+  });
+  const gateway = await startPlain(`127.0.0.1:${await listen(server)}`);
+  const clients = await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      const socket = connect(gateway.port, "127.0.0.1");
+      let received = "";
+      socket.on("data", (bytes) => {
+        received += bytes;
+      });
+      await once(socket, "connect");
+      socket.write("GET / HTTP/1.1\r\nHost: a.test\r\n\r\n");
+      return { received: () => received };
+    }),
+  );
+  while (streams.size < clients.length) await turn();
+  let sent = "";
+  for (let event = 0; event < 200; event++) {
+    // Short pieces are delayed in a crowd, and long ones are not.
+    const text = event % 20 === 19 ? "x".repeat(5_000) : `event ${event}`;
+    const chunk = `${text.length.toString(16)}\r\n${text}\r\n`;
+    sent += chunk;
+    for (const socket of streams) socket.write(chunk);
+    if (event % 3 === 0) await turn();
+  }
+  let isWhole = false;
+  for (const socket of streams) {
+    if (isWhole) socket.end("4\r\nlast\r\n0\r\n\r\n");
+    else socket.end("4\r\nlast\r\n");
+    isWhole = !isWhole;
+  }
+  while (!clients.every(({ received }) => dataOf(received()).endsWith("last"))) await turn();
+
+  const data = clients.map(({ received }) => dataOf(received()));
+  const expected = `${dataOf(`\r\n\r\n${sent}`)}last`;
+  expect(data.every((each) => each === expected)).toBe(true);
+});
+
+/** Returns the bytes of all chunks of a response. */
+function dataOf(response: string): string {
+  let data = "";
+  let at = response.indexOf("\r\n\r\n") + 4;
+  for (;;) {
+    const lineEnd = response.indexOf("\r\n", at);
+    const size = Number.parseInt(response.slice(at, lineEnd), 16);
+    if (lineEnd < 0 || !(size > 0)) return data;
+    data += response.slice(lineEnd + 2, lineEnd + 2 + size);
+    at = lineEnd + 4 + size;
+  }
+}

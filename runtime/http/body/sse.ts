@@ -113,14 +113,25 @@ const CARRIAGE_RETURN = 0x0d;
 const ANY_LINE_END = /\r\n|\n|\r/g;
 
 function parseEvent(raw: Buffer): SseEvent {
+  const text = raw.toString("utf8");
+  return plainEvent(raw, text) ?? anyEvent(raw, text);
+}
+
+/** Parses an event with one line of data, after its name if it has one, as nearly all are. Returns `undefined` for others. */
+function plainEvent(raw: Buffer, text: string): SseEvent | undefined {
+  const dataStart = text.startsWith("event: ") ? text.indexOf("\n") + 1 : 0;
+  if (!text.startsWith("data: ", dataStart) || text.includes("\r")) return undefined;
+  if (text.indexOf("\n", dataStart) !== text.length - 2) return undefined;
+  const name = dataStart === 0 ? "" : text.slice(7, dataStart - 1);
+  return { raw, name, data: text.slice(dataStart + 6, -2), id: undefined, retry: undefined };
+}
+
+function anyEvent(raw: Buffer, text: string): SseEvent {
   let name = "";
   let data: string | undefined;
   let id: string | undefined;
   let retry: string | undefined;
-  for (const line of raw
-    .toString("utf8")
-    .replace(/^\uFEFF/, "")
-    .split(ANY_LINE_END)) {
+  for (const line of text.replace(/^\uFEFF/, "").split(ANY_LINE_END)) {
     const colon = line.indexOf(":");
     if (line === "" || colon === 0) continue;
     const field = colon === -1 ? line : line.slice(0, colon);

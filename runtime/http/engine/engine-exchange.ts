@@ -232,6 +232,10 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     return this.#sink.write(chunk);
   }
 
+  get copiesPieces(): boolean {
+    return this.#sink === this.#writer && this.#response.copiesPieces === true;
+  }
+
   get holdsNothing(): boolean {
     return this.#sink === this.#writer && this.#response.holdsNothing === true;
   }

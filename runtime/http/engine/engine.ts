@@ -72,6 +72,8 @@ export interface EngineResponse {
   write(chunk: Uint8Array): boolean;
   /** Writes a string without converting it to bytes first. Absent if the engine cannot. */
   writeText?(text: string): boolean;
+  /** Whether it copies what it keeps of pieces with at most `ONE_PIECE` bytes. If absent, it may keep the bytes themselves. */
+  readonly copiesPieces?: boolean;
   /** Whether all written bytes have left the process. If absent, they may be held. */
   readonly holdsNothing?: boolean;
   /** Sets the trailers, a flat list, before `end`, if the request accepts them. Throws as `writeHead`. */

@@ -93,6 +93,30 @@ export function writeFramed(
   return isReady(socket, isBelow);
 }
 
+/** Copies at most `ONE_PIECE` bytes, and at least one, into a chunk with its frame (RFC 9112 7.1). */
+export function framedChunk(bytes: Uint8Array): Buffer {
+  const { length } = bytes;
+  const start = hexLength(length) + 2;
+  const chunk = Buffer.allocUnsafe(start + length + 2);
+  for (let at = start - 3, rest = length; at >= 0; at--, rest >>= 4) {
+    chunk[at] = HEX_DIGITS[rest & 15] ?? 0;
+  }
+  chunk[start - 2] = 13;
+  chunk[start - 1] = 10;
+  chunk.set(bytes, start);
+  chunk[start + length] = 13;
+  chunk[start + length + 1] = 10;
+  return chunk;
+}
+
+/** Returns the number of hexadecimal digits of a number below 65,536. */
+function hexLength(number: number): number {
+  if (number < 0x100) return number < 0x10 ? 1 : 2;
+  return number < 0x1000 ? 3 : 4;
+}
+
+const HEX_DIGITS = Buffer.from("0123456789abcdef");
+
 /** Concatenates bytes with strings as Latin-1. */
 export function inOnePiece(before: string, chunk: Uint8Array, behind: string): string {
   return before + asBuffer(chunk).toString("latin1") + behind;

@@ -1,5 +1,5 @@
 import { copyOf } from "../../process/bytes.ts";
-import type { Http1Lines } from "./fields.ts";
+import { type Http1Lines, ONE_PIECE } from "./fields.ts";
 import { readReceivedFields } from "./received-fields.ts";
 
 /** State after bytes were read. */
@@ -126,6 +126,11 @@ export abstract class Http1Message {
   protected abstract mayBecomeHead(begun: Buffer): boolean;
   /** Handles a piece of the body. Returns false to pause. */
   protected abstract onBody(chunk: Buffer): boolean;
+
+  /** Whether the receiver of pieces copies what it keeps of those with at most `ONE_PIECE` bytes. */
+  protected get copiesPieces(): boolean {
+    return false;
+  }
 
   /** Reports a malformed message; nothing after it is read. */
   protected break(problem: string): "broken" {
@@ -310,7 +315,8 @@ export abstract class Http1Message {
   #give(chunk: Buffer): void {
     if (chunk.length === 0) return;
     this.#isGiving = true;
-    if (!this.onBody(this.#own(chunk))) this.#isPaused = true;
+    const isCopied = chunk.length <= ONE_PIECE && this.copiesPieces;
+    if (!this.onBody(isCopied ? chunk : this.#own(chunk))) this.#isPaused = true;
     this.#isGiving = false;
   }
 

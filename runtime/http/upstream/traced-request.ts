@@ -127,6 +127,10 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
     return this.handler.onData(chunk);
   }
 
+  get copiesPieces(): boolean {
+    return this.handler.copiesPieces === true;
+  }
+
   get holdsNothing(): boolean {
     return this.handler.holdsNothing === true;
   }

@@ -148,6 +148,8 @@ export interface UpstreamHandler {
   onFields?(status: number, fields: ReceivedFields): void;
   /** Receives a piece of the body. Returns false to pause until `UpstreamRequest.resume`. */
   onData(chunk: Buffer): boolean;
+  /** Whether it copies what it keeps of pieces with at most `ONE_PIECE` bytes. If absent, it may keep the bytes themselves. */
+  readonly copiesPieces?: boolean;
   /** Whether all bytes of the pieces have left the process. If absent, some may be held. */
   readonly holdsNothing?: boolean;
   /** Receives the end. `trailers`: flat list of fields as received (RFC 9110 6.5); `undefined` without any. */

@@ -91,7 +91,7 @@ export class StreamResponse {
   #gather(output: readonly (string | Uint8Array)[]): void {
     if (output.length === 0) return;
     this.#wait();
-    if (this.#gathered.length === 0) process.nextTick(() => this.#flush());
+    if (this.#gathered.length === 0) process.nextTick(this.#flush);
     for (const piece of output) {
       this.#gathered.push(piece);
       this.#gatheredBytes += piece.length;
@@ -99,14 +99,15 @@ export class StreamResponse {
     if (this.#gatheredBytes > MAX_AT_ONCE) this.#flush();
   }
 
-  #flush(): void {
+  /** Bound, because the end of each tick calls it. */
+  readonly #flush = (): void => {
     const gathered = this.#gathered;
     const [first] = gathered;
     if (first === undefined) return;
     this.#send(gathered.length === 1 ? first : joined(gathered));
     this.#gathered = [];
     this.#gatheredBytes = 0;
-  }
+  };
 
   #send(piece: string | Uint8Array): void {
     if (this.#exchange.write(piece)) return;

@@ -2,9 +2,9 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { BatchedWriter, WriteBatch } from "../../../net/write-batch.ts";
-import type { BodySink, BodySource } from "../../body/body.ts";
 import {
   fieldLines,
+  framedChunk,
   inOnePiece,
   isFieldValue,
   isPlainText,
@@ -15,6 +15,7 @@ import {
 } from "../../http1/fields.ts";
 import type { EngineResponse, EngineTunnel, EngineUpgrade, ResponseLines } from "../engine.ts";
 import type { Http1RequestHead } from "./http1-server-request.ts";
+import { SocketBytes } from "./socket-bytes.ts";
 
 /** Interface of a connection for its responses. */
 export interface ResponseConnection {
@@ -25,7 +26,7 @@ export interface ResponseConnection {
   readonly keptLines: string;
   /** Value of Date (RFC 9110 6.6.1). */
   readonly date: string;
-  /** Batches short responses of one turn. */
+  /** Batches short responses and pieces of one turn. */
   readonly writes: WriteBatch;
   /** The whole response was passed to the socket. */
   responded(): void;
@@ -48,6 +49,8 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
   #hasContinued = false;
   #keepsAlive = true;
   #trailers = "";
+  /** Number of pieces that are delayed to the end of the turn. */
+  #delayed = 0;
   #isEnded = false;
   #isFinished = false;
   /** Whether the connection was closed or has another use. */
@@ -146,12 +149,17 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
     const all = `${this.#head}${text.length.toString(16)}\r\n${text}\r\n`;
     if (!isPlainText(all, Buffer.byteLength(all))) return this.write(Buffer.from(text));
     this.#head = "";
-    return this.#socket.write(all, "latin1");
+    return this.#sendShort(all);
+  }
+
+  /** Pieces of a stream are copied into a chunk with its frame. */
+  get copiesPieces(): boolean {
+    return this.#isChunked;
   }
 
   /** The socket's queue is empty once the kernel has everything; with TLS a little later. */
   get holdsNothing(): boolean {
-    return this.#socket.writableLength === 0;
+    return this.#delayed === 0 && this.#socket.writableLength === 0;
   }
 
   setTrailers(trailers: readonly string[]): void {
@@ -172,16 +180,21 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
     const behind = hasChunk && this.#isChunked ? `\r\n${last}` : last;
     if (hasChunk && chunk.length > ONE_PIECE) {
       const sent = this.#sentLater;
+      this.#sendDelayed();
       writeFramed(this.#socket, before, chunk, behind, sent);
       if (sent === undefined) this.#awaitSent();
       return;
     }
     const text = hasChunk ? inOnePiece(before, chunk, behind) : before + behind;
-    // The rest of a stream is sent at once.
-    if (head === "" || !this.#connection.writes.holds(this, text)) this.release(text);
+    // The rest of a stream is only delayed behind its pieces.
+    const mayDelay = head !== "" || this.#delayed > 0;
+    if (mayDelay && this.#connection.writes.holds(this, text)) return;
+    this.#sendDelayed();
+    this.#finish(text);
   }
 
   destroy(): void {
+    this.#sendDelayed();
     this.#socket.destroy();
   }
 
@@ -198,11 +211,20 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
   /** Nothing more can be sent. */
   closed(): void {
     if (this.#isGone) return;
+    this.#sendDelayed();
     this.#isGone = true;
     this.#onClose?.();
   }
 
-  release(text: string): void {
+  release(message: string | Uint8Array): void {
+    if (this.#delayed > 0) {
+      this.#delayed -= 1;
+      this.#socket.write(message, "latin1");
+    } else this.#finish(message);
+  }
+
+  /** Writes the end of the response. */
+  #finish(text: string | Uint8Array): void {
     const sent = this.#sentLater;
     if (text !== "") this.#socket.write(text, "latin1", sent);
     if (text === "" || sent === undefined) this.#awaitSent();
@@ -240,7 +262,29 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
   #send(chunk: Uint8Array): boolean {
     const head = this.#takeHead();
     if (!this.#isChunked) return writeFramed(this.#socket, head, chunk, "");
+    if (chunk.length <= ONE_PIECE) {
+      const isNext = head === "";
+      return this.#sendShort(
+        isNext ? framedChunk(chunk) : inOnePiece(head + chunkStart(chunk), chunk, "\r\n"),
+      );
+    }
+    this.#sendDelayed();
     return writeFramed(this.#socket, head + chunkStart(chunk), chunk, "\r\n");
+  }
+
+  /** Sends a short piece with its frame, at the end of the turn if the turn has many. */
+  #sendShort(piece: string | Uint8Array): boolean {
+    const socket = this.#socket;
+    if (socket.writableLength === 0 && this.#connection.writes.holds(this, piece)) {
+      this.#delayed += 1;
+      return true;
+    }
+    this.#sendDelayed();
+    return socket.write(piece, "latin1");
+  }
+
+  #sendDelayed(): void {
+    if (this.#delayed > 0) this.#connection.writes.release();
   }
 
   /** With TLS, everything leaves a little later. */
@@ -314,60 +358,3 @@ const statusLines: ReadonlyMap<number, string> = new Map(
     .filter(([status]) => Number(status) >= 200)
     .map(([status, phrase]) => [Number(status), `HTTP/1.1 ${status} ${phrase}\r\n`]),
 );
-
-/** Milliseconds that a client has to receive the remaining bytes once nothing reads from it. */
-const LINGER_TIME = 10_000;
-
-/** Bytes received on a connection that has left HTTP. The connection closes when they are no longer wanted. */
-class SocketBytes implements BodySource {
-  readonly length = undefined;
-  readonly #socket: Socket;
-  readonly #head: Buffer | undefined;
-  #isDiscarded = false;
-
-  /** `head`: bytes that were read before. */
-  constructor(socket: Socket, head: Buffer | undefined) {
-    this.#socket = socket;
-    this.#head = head;
-  }
-
-  flow(sink: BodySink): void {
-    let isOver = false;
-    const once = (end: () => void) => () => {
-      if (isOver) return;
-      isOver = true;
-      end();
-    };
-    this.#socket.on(
-      "end",
-      once(() => sink.onEnd()),
-    );
-    this.#socket.on(
-      "close",
-      once(() => sink.onAbort()),
-    );
-    this.#socket.on("data", (chunk: Buffer) => {
-      if (!this.#isDiscarded) sink.onData(chunk);
-    });
-    if (this.#head !== undefined) sink.onData(this.#head);
-    this.#socket.resume();
-  }
-
-  pause(): void {
-    this.#socket.pause();
-  }
-
-  resume(): void {
-    this.#socket.resume();
-  }
-
-  discard(): void {
-    const socket = this.#socket;
-    if (this.#isDiscarded || socket.destroyed) return;
-    this.#isDiscarded = true;
-    socket.resume();
-    socket.end();
-    const timer = setTimeout(() => socket.destroy(), LINGER_TIME);
-    socket.once("close", () => clearTimeout(timer));
-  }
-}

@@ -140,7 +140,7 @@ export class Http1Connection implements Timed, ReadTaker, BatchedWriter {
     this.#isSent = true;
   }
 
-  release(request: string): void {
+  release(request: string | Uint8Array): void {
     this.#socket.write(request, "latin1");
   }
 

@@ -119,6 +119,8 @@ export interface Http1Reader {
   /** Receives an interim response (1xx). */
   onInformation(): void;
   onResponse(head: Http1Head): void;
+  /** Whether it copies what it keeps of pieces with at most `ONE_PIECE` bytes. */
+  readonly copiesPieces?: boolean;
   /** Receives a piece of the body. Returns false to pause. */
   onData(chunk: Buffer): boolean;
 }
@@ -161,6 +163,10 @@ export class Http1Response extends Http1Message {
   protected override mayBecomeHead(begun: Buffer): boolean {
     const length = Math.min(begun.length, VERSION.length);
     return begun.compare(VERSION, 0, length, 0, length) === 0 && !begun.includes("\n\n");
+  }
+
+  protected override get copiesPieces(): boolean {
+    return this.#reader.copiesPieces === true;
   }
 
   protected override onBody(chunk: Buffer): boolean {

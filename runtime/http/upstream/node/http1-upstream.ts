@@ -121,6 +121,10 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
     });
   }
 
+  get copiesPieces(): boolean {
+    return this.handler.copiesPieces === true;
+  }
+
   get holdsNothing(): boolean {
     return this.handler.holdsNothing === true;
   }
