@@ -123,7 +123,7 @@ function circlesOf(edges: readonly Import[]): readonly string[] {
 describe("who may import whom", () => {
   const packages: Readonly<Record<string, RegExp>> = {
     runtime:
-      /^(node:|@bufbuild\/protobuf(\/|$)|iovalkey$|jose$|minisearch$|re2js$|bcryptjs$|apache-md5$|unix-crypt-td-js$)/,
+      /^(node:|@bufbuild\/protobuf(\/|$)|acme-client$|iovalkey$|jose$|minisearch$|re2js$|bcryptjs$|apache-md5$|unix-crypt-td-js$)/,
     templates: /^$/,
     compiler:
       /^(node:|yaml$|ajv$|ajv-formats$|@marcbachmann\/cel-js$|ts-morph$|esbuild$|re2js$|undici$|vscode-languageserver(\/node|-textdocument)?$)/,

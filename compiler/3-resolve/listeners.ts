@@ -114,18 +114,19 @@ function checkTls(listener: ListenerResource, context: ListenerContext): void {
     return;
   }
   const { certificate, clients } = tls;
-  if ("kind" in certificate) {
+  if ("kind" in certificate && certificate.kind === "workloadApi") {
     checkIdentityUse(certificate, context);
     return;
   }
+  const files = "kind" in certificate ? {} : certificate;
   // A Secret's files only exist where the gateway runs.
-  if (certificate.isSecret === true) return;
+  if ("isSecret" in files && files.isSecret === true) return;
   const { authorities = [] } = clients ?? {};
   const root =
     authorities === "workloadApi"
       ? undefined
       : authorities.find(({ kind }) => kind === "path")?.file;
-  checkTlsFiles({ ...certificate, root }, childOf(origin, "tls"), context);
+  checkTlsFiles({ ...files, root }, childOf(origin, "tls"), context);
 }
 
 function isSame(a: Origin, b: Origin): boolean {

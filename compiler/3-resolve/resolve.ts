@@ -28,6 +28,7 @@ import { Identifiers } from "../model/identifiers.ts";
 import { type LiteralSecret, LiteralSecrets } from "../model/literal-secrets.ts";
 import { policies } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
+import { resolveAcme } from "./acme.ts";
 import { type CachedResolutions, routeInputs } from "./cached-resolutions.ts";
 import { checkCallerKeys } from "./caller-keys.ts";
 import { capturedBodiesOf } from "./captured-bodies.ts";
@@ -136,7 +137,8 @@ function resolveGateway(
   checkUserConnections(binds, diagnostics);
   reportIdleCatalog(gateway, binds, diagnostics);
   const usage = gateway.usage && resolveUsage(gateway.usage, binds, keyHeaders(binds), diagnostics);
-  const store = resolveStore(name, gateway, binds, usage, lookup);
+  const acme = resolveAcme(gateway, diagnostics);
+  const store = resolveStore(name, gateway, binds, usage ?? acme, lookup);
   const tcp = resolveTcpBinds(
     gateway,
     resources.filter((resource) => resource.kind === "tcpRoute"),
@@ -188,6 +190,7 @@ function resolveGateway(
     ...(gateway.frontend.requestId !== undefined && { requestId: gateway.frontend.requestId }),
     ...(tracing === undefined ? {} : { tracing }),
     ...(logLevels === undefined ? {} : { logLevels }),
+    ...(acme === undefined ? {} : { acme }),
     ...(store === undefined ? {} : { store }),
     ...(usage === undefined ? {} : { usage }),
     ...(keysApi === undefined ? {} : { keysApi }),

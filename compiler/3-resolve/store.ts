@@ -1,5 +1,6 @@
 import type { GatewayResource } from "../config/resources.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import type { AcmeNode } from "../ir/acme.ts";
 import type { DeploymentNode, Overlay } from "../ir/deployment.ts";
 import type { PolicyUse } from "../ir/policies.ts";
 import type { BindNode } from "../ir/program.ts";
@@ -10,12 +11,12 @@ import { type SecretContext, withoutLiteral } from "../model/literal-secrets.ts"
 import type { SharedStore } from "../model/shared-store.ts";
 import { type PolicyKind, policyOf } from "../policies/index.ts";
 
-/** Returns the store that policies or usage need; `undefined` if none is needed. Reports a store without a use. `name`: the gateway's. */
+/** Returns the store that policies or `records` need; `undefined` if none is needed. Reports a store without a use. `name`: the gateway's. */
 export function resolveStore(
   name: string,
   { store, deployment }: GatewayResource,
   binds: readonly BindNode[],
-  usage: UsageNode | undefined,
+  records: Pick<UsageNode | AcmeNode, "origin"> | undefined,
   context: SecretContext,
 ): StoreNode | undefined {
   const { diagnostics } = context;
@@ -23,7 +24,7 @@ export function resolveStore(
   if (store === undefined) reportCountingAlone(policies, deployment, diagnostics);
   const owner = deployment === undefined ? name : `${deployment.namespace}/${deployment.name}`;
   const prefix = store?.prefix ?? `gwc:${encodeURIComponent(owner)}:`;
-  const keeper = policies.find((policy) => useOfStore(policy) === "records") ?? usage;
+  const keeper = policies.find((policy) => useOfStore(policy) === "records") ?? records;
   const otherwise = keeper === undefined ? "nothing" : "embedded";
   const isOptional = sharedStoreOf(store) === "optional";
   const resolved =

@@ -23,11 +23,11 @@ export function namedNeeds(
   program: Program,
   cached?: CachedByObject<RouteNode, readonly StartupNode[]>,
 ): readonly StartupNode[] {
-  const { binds, tcp, tracing, store, keysApi } = program;
+  const { binds, tcp, tracing, acme, store, keysApi } = program;
   const routes = new Map<object, RouteNode>(
     servedRoutes(program).map(({ route }) => [route, route]),
   );
-  return needsOf({ binds, tcp, tracing, store, keysApi }, (value) => {
+  return needsOf({ binds, tcp, tracing, acme, store, keysApi }, (value) => {
     const route = routes.get(value);
     return route && cached?.of(route, () => needsOf(route, () => undefined));
   });

@@ -1,6 +1,7 @@
 import type { TlsVersion } from "../../runtime/tls/tls-settings.ts";
 import type { BackendConfig } from "../backends/index.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { AcmeAccount } from "../ir/acme.ts";
 import type { DeploymentNode } from "../ir/deployment.ts";
 import type { KeysApiNode } from "../ir/keys-api.ts";
 import type { MeshNode } from "../ir/mesh.ts";
@@ -59,6 +60,8 @@ export interface GatewayResource {
   readonly mesh?: MeshNode | undefined;
   /** Source of its own identity; `undefined` if none is configured. */
   readonly workloadApi?: WorkloadApiNode | undefined;
+  /** Account at an ACME server; `undefined` if none is configured. */
+  readonly acme?: AcmeAccount | undefined;
   /** Deployment in a cluster; `undefined` for a standalone file. */
   readonly deployment?: DeploymentNode;
   /** Named backends that policies can refer to; empty for manifests, which refer to resources. */

@@ -9,6 +9,7 @@ import type { LogFormat } from "../../runtime/telemetry/logs/log-line.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { RouteMatch } from "../model/matches.ts";
 import type { AccessLogNode } from "./access-log.ts";
+import type { AcmeNode } from "./acme.ts";
 import type { BackendNode } from "./backends.ts";
 import type { DeploymentNode } from "./deployment.ts";
 import type { KeysApiNode } from "./keys-api.ts";
@@ -57,6 +58,8 @@ export interface Program {
   readonly mesh?: MeshNode;
   /** Source of its own identity; absent if nothing uses one. */
   readonly workloadApi?: WorkloadApiNode;
+  /** Certificates that it orders; absent if there are none. */
+  readonly acme?: AcmeNode;
   /** Store of state beyond a process; absent if nothing uses one. */
   readonly store?: StoreNode;
   /** HTTP API for keys of the store; absent if it is off. */

@@ -1,6 +1,7 @@
 import type { ClientCertificates, TlsVersion } from "../../runtime/tls/tls-settings.ts";
 import type { IdentityUse } from "../model/identity-use.ts";
 import type { MountedFile } from "../model/texts.ts";
+import type { AcmeUse } from "./acme.ts";
 
 /** TLS of a port in the form of the runtime, without the certificates of its listeners. */
 export interface TlsNode {
@@ -24,7 +25,7 @@ export interface ClientCertificatesNode extends Pick<ClientCertificates, "mode">
 }
 
 /** The certificate of a listener. */
-export type CertificateNode = CertificateFiles | IdentityUse;
+export type CertificateNode = CertificateFiles | IdentityUse | AcmeUse;
 
 /** Certificate and key of a listener: paths as configured, read when the gateway starts. */
 export interface CertificateFiles {

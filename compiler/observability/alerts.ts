@@ -1,4 +1,5 @@
 import { stringify } from "yaml";
+import { acmeOrders } from "../../runtime/metrics/table/acme.ts";
 import { calloutsTotal } from "../../runtime/metrics/table/callouts.ts";
 import { certificateExpiry, tlsHandshakes } from "../../runtime/metrics/table/certificates.ts";
 import { otlpDropped } from "../../runtime/metrics/table/exports.ts";
@@ -193,6 +194,17 @@ const alerts: Readonly<Partial<Record<MetricGroupName, (query: Promql) => readon
       severity: "critical",
       summary: "The certificate of {{ $labels.hostname }} expires within two days.",
       description: "Renew {{ $labels.file }}; a new file is taken up at once.",
+    },
+  ],
+  acme: (query) => [
+    {
+      name: "GatewayCertificateOrdersFail",
+      expr: `${query.rate(acmeOrders, { where: { result: "failed" } })} > 0 unless ${query.rate(acmeOrders, { where: { result: "issued" } })} > 0`,
+      for: "6h",
+      severity: "warning",
+      summary: "{{ $labels.instance }} gets no certificate from its ACME server.",
+      description:
+        "The log says why, and when the next attempt is. The old certificate stays in use; without one, handshakes are refused.",
     },
   ],
   identity: (query) => {

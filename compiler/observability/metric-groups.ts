@@ -1,4 +1,5 @@
 import type { Metric } from "../../runtime/metrics/metric.ts";
+import * as acme from "../../runtime/metrics/table/acme.ts";
 import * as callouts from "../../runtime/metrics/table/callouts.ts";
 import * as certificates from "../../runtime/metrics/table/certificates.ts";
 import * as connections from "../../runtime/metrics/table/connections.ts";
@@ -30,6 +31,7 @@ export type MetricGroupName =
   | "store"
   | "exports"
   | "certificates"
+  | "acme"
   | "identity"
   | "mesh"
   | "process";
@@ -55,6 +57,7 @@ export const metricGroups: readonly MetricGroup[] = [
   group("store", "Store", store),
   group("exports", "Collectors", exports),
   group("certificates", "TLS", certificates),
+  group("acme", "Ordered certificates", acme),
   group("identity", "Identity", identity),
   group("mesh", "Mesh", mesh),
   group("process", "Process", process),

@@ -1,3 +1,4 @@
+import { acmeOrders } from "../../runtime/metrics/table/acme.ts";
 import { calloutDuration, calloutsTotal } from "../../runtime/metrics/table/callouts.ts";
 import { certificateExpiry, tlsHandshakes } from "../../runtime/metrics/table/certificates.ts";
 import {
@@ -299,6 +300,12 @@ export const panels: Readonly<Record<MetricGroupName, (query: Promql) => readonl
     panel("Seconds until certificates expire", "s", [
       `${query.min(certificateExpiry, { by: ["hostname", "file"] })} - time()`,
       "{{hostname}}",
+    ]),
+  ],
+  acme: (query) => [
+    panel("Orders of certificates", "ops", [
+      query.rate(acmeOrders, { by: ["result"] }),
+      "{{result}}",
     ]),
   ],
   identity: (query) => [

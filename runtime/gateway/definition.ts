@@ -1,3 +1,4 @@
+import type { AcmeOrders } from "../acme/open-acme.ts";
 import type { Handover } from "../http/engine/handover/handover.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Mesh } from "../mesh/open-mesh.ts";
@@ -36,6 +37,8 @@ export interface Gateway {
   readonly mesh?: Mesh;
   /** Source of the gateway's own identity; none if absent. */
   readonly identity?: IdentitySource;
+  /** Certificates that it obtains from an ACME server; none if absent. */
+  readonly acme?: AcmeOrders;
   /** Log levels; `info` for everything if absent. */
   readonly logLevels?: LogLevels;
   readonly addresses: ServiceAddresses;
@@ -62,7 +65,13 @@ export interface ProcessStore {
   /** Throws a StartupError if the store cannot be used. */
   check(context: StoreContext): void;
   /** Opens the store unless it is open. Throws a StartupError if it cannot be used. */
-  prepare(context: StoreContext): Promise<PreparedChange>;
+  prepare(context: StoreContext): Promise<PreparedStore>;
+}
+
+/** A store that is opened, and used on commit. */
+export interface PreparedStore extends PreparedChange {
+  /** `undefined` if the gateway was started without one. */
+  readonly store: Store | undefined;
 }
 
 /** The part of a process that a store needs, and its open store. */

@@ -1,3 +1,4 @@
+import type { AcmeEnrollment } from "../acme/open-acme.ts";
 import type { Handover } from "../http/engine/handover/handover.ts";
 import type { OpenMesh } from "../mesh/open-mesh.ts";
 import { Metrics } from "../metrics/metrics.ts";
@@ -113,6 +114,8 @@ class Running implements RunningGateway {
   #mesh: Enrollment<OpenMesh> | undefined;
   /** Created for the first definition with an identity. */
   #identity: Enrollment<OpenIdentity> | undefined;
+  /** Created for the first definition with certificates of an ACME server. */
+  #acme: AcmeEnrollment | undefined;
   #build: BuildInfo;
   readonly #process = new ProcessMetrics(this.metrics, () => ({
     name: this.#definition.name,
@@ -179,6 +182,7 @@ class Running implements RunningGateway {
   /** Reads the files of its ports. Throws one StartupError for all of them. */
   check(): void {
     this.#definition.store?.check(this.#context);
+    this.#definition.acme?.check();
     const context = this.#portContext(this.#definition, this.#settings);
     const ports = this.#definition.ports.map((port) =>
       portEndpoint(port, this.#defaultAddress, context),
@@ -244,6 +248,15 @@ class Running implements RunningGateway {
       if (identity !== undefined) undo.push(identity.abort);
       const store = await definition.store?.prepare(this.#context);
       undo.push(() => store?.abort());
+      const { sessionKey, threads } = this.#context;
+      this.#acme ??= definition.acme?.enrollment({
+        log,
+        sessionKey,
+        threads,
+        metrics: this.metrics,
+      });
+      const acme = await this.#acme?.prepare(definition.acme, store?.store);
+      undo.push(() => acme?.abort());
       const context = this.#portContext(definition, settings);
       const ports = definition.ports.map((port) =>
         portEndpoint(port, this.#defaultAddress, context),
@@ -258,6 +271,7 @@ class Running implements RunningGateway {
         listeners.commit();
         // Afterwards, because it notifies the listeners.
         identity?.commit();
+        acme?.commit();
         pages.commit();
         const open = this.#listeners.ports.concat(this.#pages.ports);
         this.#context.ports = new Set(open.map(({ port }) => port));
@@ -299,6 +313,7 @@ class Running implements RunningGateway {
     await drain(this.#context, this.#listeners, this.#settings.drain, this.#worker?.allClosed);
     this.#mesh?.close();
     this.#identity?.close();
+    this.#acme?.close();
     await this.#context.flush();
     await this.#context.store?.close();
     await this.#output.flush();

@@ -1,8 +1,7 @@
-import type { PreparedChange } from "../process/prepared-change.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { StoreError } from "../store/store.ts";
 import type { StorePlace, StoreSource } from "../store/store-source.ts";
-import type { ProcessStore, StoreContext } from "./definition.ts";
+import type { PreparedStore, ProcessStore, StoreContext } from "./definition.ts";
 
 /** Milliseconds that a replaced store remains open for the requests in flight. */
 const LINGER = 10_000;
@@ -26,14 +25,16 @@ export function processStore(source: StoreSource): ProcessStore {
   };
 }
 
-async function prepare(source: StoreSource, context: StoreContext): Promise<PreparedChange> {
+async function prepare(source: StoreSource, context: StoreContext): Promise<PreparedStore> {
   const { identity } = source;
   const { store: old } = context;
-  if (old !== undefined && context.storeIdentity === identity) return UNCHANGED;
+  if (old !== undefined && context.storeIdentity === identity)
+    return { store: old, commit: () => {}, abort: () => {} };
   const next = await source.open(placeOf(context)).catch((error: unknown) => {
     throw startupErrorOf(error);
   });
   return {
+    store: next,
     commit: () => {
       context.store = next;
       context.storeIdentity = identity;
@@ -42,8 +43,6 @@ async function prepare(source: StoreSource, context: StoreContext): Promise<Prep
     abort: () => void next?.close(),
   };
 }
-
-const UNCHANGED: PreparedChange = { commit: () => {}, abort: () => {} };
 
 function placeOf({ stateDir, env, metrics, warn }: StoreContext): StorePlace {
   return { stateDir, gateway: env.gateway, metrics, warn };

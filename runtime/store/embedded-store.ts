@@ -29,7 +29,7 @@ export const embeddedStore: StoreSource = {
 function fileOf({ stateDir, gateway }: StorePlace): string {
   if (stateDir !== undefined) return databaseFile(stateDir, gateway);
   throw new StoreError(
-    "API keys that are made at run time and usage need a place: set GWC_STATE_DIR to a folder, or configure config.store.redis",
+    "API keys that are made at run time, usage and ACME certificates need a place: set GWC_STATE_DIR to a folder, or configure config.store.redis",
   );
 }
 

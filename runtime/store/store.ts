@@ -44,7 +44,11 @@ export type Space =
   | "user-grants"
   | "grant-renewals"
   | "used-authorizations"
-  | "oauth-clients";
+  | "oauth-clients"
+  | "acme-accounts"
+  | "acme-certificates"
+  | "acme-orders"
+  | "acme-challenges";
 
 /** A change of a record. */
 export interface RecordChange {

@@ -5,6 +5,7 @@ import type { Metrics } from "../metrics/metrics.ts";
 import { certificateExpiry } from "../metrics/table/certificates.ts";
 import { type HostTable, hostTable, valueForHost } from "../net/host-table.ts";
 import { NoIdentity } from "../process/no-identity.ts";
+import { NotIssued } from "../process/not-issued.ts";
 import { mountFolderOf } from "../process/startup-values.ts";
 import { SECOND } from "../process/units.ts";
 import { UnusableFile } from "../process/unusable-file.ts";
@@ -12,10 +13,12 @@ import { readCaCertificates } from "./ca-certificates.ts";
 import { readCertificatePair, type UsablePair } from "./certificate-pair.ts";
 import { type HandshakeHandlers, watchHandshakes } from "./handshakes.ts";
 import type { IssuedIdentity, WorkloadIdentity } from "./identity.ts";
+import type { IssuedCertificate } from "./issued-certificate.ts";
 import type {
   CertificateSettings,
   FileCertificate,
   IdentityCertificate,
+  ObtainedCertificate,
   TlsSettings,
 } from "./tls-settings.ts";
 
@@ -55,7 +58,7 @@ export class Certificates {
   #changed: () => void = () => {};
   #report: (problem: string) => void = () => {};
   #forgetExpiry: (() => void) | undefined;
-  #forgetIdentities: readonly (() => void)[] = [];
+  #forgetSources: readonly (() => void)[] = [];
   readonly #onFileChange = () => {
     clearTimeout(this.#settling);
     this.#settling = setTimeout(() => this.#reload(), SETTLE_TIME);
@@ -92,7 +95,7 @@ export class Certificates {
   /**
    * Returns the context for a server name: its own, otherwise the longest matching wildcard (Gateway API: `*` stands for one or
    * more labels), otherwise `*`, otherwise the first. Returns an Error if its mounted files are unusable, or if there is no
-   * identity: the handshake is refused.
+   * identity or no certificate yet: the handshake is refused.
    */
   contextFor(serverName: string): SecureContext | Error | undefined {
     const found = valueForHost(this.#byName, serverName.toLowerCase()) ?? this.#contexts[0];
@@ -113,10 +116,10 @@ export class Certificates {
     );
     this.#changed = changed;
     this.#report = report;
-    const identities = this.#identities;
-    this.#forgetIdentities = identities.map((each) => each.onChange(() => this.#reload()));
-    // It may have changed since the files were read.
-    if (identities.length > 0) this.#reload();
+    const sources = [...this.#identities, ...this.#obtained];
+    this.#forgetSources = sources.map((each) => each.onChange(() => this.#reload()));
+    // They may have changed since the files were read.
+    if (sources.length > 0) this.#reload();
     else this.#reportProblems();
     for (const path of this.#paths()) {
       watchFile(path, { interval: WATCH_INTERVAL, persistent: false }, this.#onFileChange);
@@ -144,7 +147,7 @@ export class Certificates {
 
   close(): void {
     this.#forgetExpiry?.();
-    for (const forget of this.#forgetIdentities) forget();
+    for (const forget of this.#forgetSources) forget();
     clearTimeout(this.#settling);
     for (const path of this.#paths()) unwatchFile(path, this.#onFileChange);
   }
@@ -152,7 +155,7 @@ export class Certificates {
   #paths(): Set<string> {
     const { certificates, clients } = this.#settings;
     const own = certificates.flatMap((one) =>
-      "identity" in one ? [] : [one.certFile, one.keyFile],
+      "certFile" in one ? [one.certFile, one.keyFile] : [],
     );
     const { authorities = [] } = clients ?? {};
     return new Set("current" in authorities ? own : [...own, ...authorities]);
@@ -164,6 +167,10 @@ export class Certificates {
     const own = certificates.flatMap((one) => ("identity" in one ? [one.identity] : []));
     const { authorities = [] } = clients ?? {};
     return [...new Set("current" in authorities ? [...own, authorities] : own)];
+  }
+
+  get #obtained(): readonly IssuedCertificate[] {
+    return this.#settings.certificates.flatMap((one) => ("issued" in one ? [one.issued] : []));
   }
 
   #load(): readonly [Authorities, readonly NamedContext[]] {
@@ -201,13 +208,13 @@ interface CertificatePair {
   readonly key: string | Buffer;
 }
 
-/** Certificate of a hostname (lower case), or why its mounted files or the identity are unusable. */
+/** Certificate of a hostname (lower case), or why there is none: unusable mounted files, no identity, or none issued yet. */
 type NamedContext =
   | UsableContext
   | {
       readonly kind: "unusable";
       readonly hostname: string;
-      readonly problem: UnusableFile | NoIdentity;
+      readonly problem: UnusableFile | NoIdentity | NotIssued;
     };
 
 interface UsableContext {
@@ -215,7 +222,7 @@ interface UsableContext {
   readonly hostname: string;
   readonly context: SecureContext;
   readonly pair: CertificatePair;
-  /** `undefined` for the identity. */
+  /** `acme` for one that was ordered, `undefined` for the identity. */
   readonly certFile?: string;
   /** Seconds since the epoch. */
   readonly expiry: number;
@@ -245,7 +252,25 @@ function authorities({ clients }: TlsSettings): Authorities {
 function load(settings: CertificateSettings, ca: Authorities): NamedContext {
   const hostname = settings.hostname.toLowerCase();
   if (ca instanceof Error) return { kind: "unusable", hostname, problem: ca };
-  return "identity" in settings ? ofIdentity(settings, hostname) : ofFiles(settings, hostname, ca);
+  if ("identity" in settings) return ofIdentity(settings, hostname);
+  return "issued" in settings ? ofOrder(settings, hostname, ca) : ofFiles(settings, hostname, ca);
+}
+
+function ofOrder(
+  { issued }: ObtainedCertificate,
+  hostname: string,
+  ca: (string | Buffer)[] | undefined,
+): NamedContext {
+  try {
+    const { cert, key } = issued.issued();
+    const pair = { cert: Buffer.from(cert), key: Buffer.from(key) };
+    const { certificate, context } = readCertificatePair(pair.cert, pair.key, ca);
+    const expiry = certificate.validToDate.getTime() / SECOND;
+    return { kind: "usable", hostname, pair, context, certFile: "acme", expiry };
+  } catch (error) {
+    if (error instanceof NotIssued) return { kind: "unusable", hostname, problem: error };
+    throw error;
+  }
 }
 
 function ofIdentity({ identity }: IdentityCertificate, hostname: string): NamedContext {

@@ -1,4 +1,5 @@
 import type { WorkloadIdentity } from "./identity.ts";
+import type { IssuedCertificate } from "./issued-certificate.ts";
 
 /** TLS of one bind. Certificates are chosen by SNI, one per listener; the rest is common. */
 export interface TlsSettings {
@@ -32,7 +33,7 @@ export type TlsVersion = "TLSv1.2" | "TLSv1.3";
 export type AlpnProtocol = "h2" | "http/1.1";
 
 /** The certificate of a listener. */
-export type CertificateSettings = FileCertificate | IdentityCertificate;
+export type CertificateSettings = FileCertificate | IdentityCertificate | ObtainedCertificate;
 
 /** A certificate and its key: PEM files, read at startup and again when they change. */
 export interface FileCertificate {
@@ -49,4 +50,11 @@ export interface IdentityCertificate {
   /** The listener's hostname. */
   readonly hostname: string;
   readonly identity: WorkloadIdentity;
+}
+
+/** A certificate that is obtained while the gateway runs. */
+export interface ObtainedCertificate {
+  /** The listener's hostname. */
+  readonly hostname: string;
+  readonly issued: IssuedCertificate;
 }

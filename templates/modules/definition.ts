@@ -15,6 +15,7 @@ import { imported, name } from "../code/names.ts";
 import type { Trace } from "../code/trace.ts";
 import { bytes, changed, milliseconds } from "../code/units.ts";
 import { ACCESS_LOG_PATH } from "./access-log.ts";
+import { acmeCode, handlerWithAnswers } from "./acme.ts";
 import { handlerOf } from "./bind.ts";
 import { connectionRules } from "./connection-rules.ts";
 import type { MainNames } from "./main-names.ts";
@@ -54,6 +55,7 @@ export function gatewayValue(program: Program, names: MainNames, trace: Trace): 
     countUsage: program.usage && imported(USAGE_PATH, "countUsage"),
     mesh: mesh && meshCode(mesh),
     identity: workloadApi && workloadApiCode(workloadApi),
+    acme: acmeCode(program),
     logLevels: logLevels && { ...logLevels },
     addresses: { ...process.addresses },
     drain: { min: milliseconds(process.drain.min), max: milliseconds(process.drain.max) },
@@ -171,9 +173,15 @@ function httpPort(bind: BindNode, program: Program, names: MainNames, trace: Tra
     takesTunnels: listeners.some(takesTunnels) || undefined,
     keepsPaths: listeners.some(({ pathHandling }) => pathHandling === "verbatim") || undefined,
     division: tls && divisionOfRequests(bind, tls, divided(port, program, names)),
-    handle: handlerWithoutTokens(code`${name(handlerOf(bind, names))}`, ownTokens(program)),
+    handle: portHandler(bind, program, names),
   };
   return code`${imported("gwc/runtime/gateway/http-port", "httpPort")}(${literal(settings)})`;
+}
+
+/** Writes the handler of a port, with what runs before a listener is chosen. */
+function portHandler(bind: BindNode, program: Program, names: MainNames): Code {
+  const handler = handlerWithoutTokens(code`${name(handlerOf(bind, names))}`, ownTokens(program));
+  return bind.tls === undefined ? handlerWithAnswers(handler, program) : handler;
 }
 
 /** Writes the port of the HTTP API for keys. */

@@ -6,6 +6,7 @@ import { filePath } from "../code/file-path.ts";
 import type { Code, Printable } from "../code/hole.ts";
 import { imported } from "../code/names.ts";
 import { milliseconds } from "../code/units.ts";
+import { orderedCertificate } from "./acme.ts";
 import { defaultListener } from "./bind.ts";
 
 /** A listener with its certificate, if it has one. */
@@ -148,7 +149,11 @@ const IDENTITY = imported("gwc/runtime/tls/workload-identity", "workloadIdentity
 
 function certificate({ hostname, tls }: Certified): readonly Printable[] {
   if (tls === undefined) return [];
-  if ("kind" in tls) return [{ hostname, identity: IDENTITY }];
+  if ("kind" in tls) {
+    return tls.kind === "acme"
+      ? [{ hostname, issued: orderedCertificate(hostname, tls) }]
+      : [{ hostname, identity: IDENTITY }];
+  }
   const file = imported(
     "gwc/runtime/process/startup-values",
     tls.isSecret === true ? "secretFile" : "file",

@@ -19,6 +19,7 @@ const packages = {
   npm: "npm",
   nvim: "neovim",
   openssl: "openssl",
+  pebble: "Pebble (`go install github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.1`)",
   promtool: "prometheus",
   ps: "procps",
   python3: "python3",

@@ -11,6 +11,7 @@ import {
   text,
   unsupportedBut,
 } from "../../schema/schema.ts";
+import { acmeUseSchema } from "./acme.ts";
 import { tlsVersionSchema } from "./frontend.ts";
 import { listenerPoliciesSchema, policiesElsewhere, routePoliciesSchema } from "./policies.ts";
 import { routeSchema } from "./route.ts";
@@ -133,6 +134,7 @@ export function listenerTlsSchema(description: string) {
       minTLSVersion: tlsVersionSchema("Minimum TLS version. 1.2 by default."),
       maxTLSVersion: tlsVersionSchema("Maximum TLS version. 1.3 by default."),
       keyExchangeGroups: keyExchangeGroups.file,
+      acme: acmeUseSchema(),
       spiffe: object(
         {},
         {
@@ -142,7 +144,7 @@ export function listenerTlsSchema(description: string) {
       ),
     },
     {
-      exactlyOneOf: ["cert", "spiffe"],
+      exactlyOneOf: ["cert", "acme", "spiffe"],
       description,
       examples: [{ cert: "tls/cert.pem", key: "tls/key.pem" }],
       checks: [

@@ -16,6 +16,7 @@ import {
   text,
   unsupportedBut,
 } from "../../schema/schema.ts";
+import { acmeSchema } from "./acme.ts";
 import { logFieldsSchema } from "./frontend.ts";
 import { keysApiSchema } from "./keys-api.ts";
 import { modelCatalogSchema } from "./model-catalog.ts";
@@ -164,6 +165,7 @@ export const processSchema = object(
       "functions of expressions",
       "write the expression where it is used; YAML aliases repeat it: `&internal`, `*internal`",
     ),
+    acme: acmeSchema(),
     hbone: unsupportedBut("HBONE tunnels", HBONE_INSTEAD),
     spiffe: object(
       {

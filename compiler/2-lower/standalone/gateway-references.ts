@@ -1,7 +1,7 @@
 import { DEFAULT_GATEWAY } from "../../1-parse/standalone/gateway.ts";
 import type { StandaloneFile } from "../../1-parse/standalone/standalone.ts";
 import { isPartial } from "../../config/broken-parts.ts";
-import type { ListenerResource } from "../../config/resources.ts";
+import type { ListenerResource, ListenerTlsResource } from "../../config/resources.ts";
 import {
   type ConfigPath,
   childOf,
@@ -96,8 +96,11 @@ export class GatewayReferences {
   /** Reports gateways and listeners that nothing attached to. */
   reportIdle(): void {
     const { listeners, diagnostics } = this.#context;
-    for (const { key, name, origin } of listeners) {
+    // A port without routes may be there for the ACME server's requests.
+    const isAsked = listeners.some(({ tls }) => tls !== undefined && isOrdered(tls));
+    for (const { key, name, protocol, origin } of listeners) {
       if (!this.#isOfGateway(key) || this.#attached.has(key)) continue;
+      if (isAsked && protocol === "HTTP") continue;
       diagnostics.report("unused-gateway", keyPlace(origin), { reference: name });
     }
   }
@@ -131,4 +134,8 @@ export class GatewayReferences {
 
 function formOf({ protocol }: ListenerResource): RouteForm {
   return protocol === "HTTP" || protocol === "HTTPS" ? "HTTP" : "TCP";
+}
+
+function isOrdered({ certificate }: ListenerTlsResource): boolean {
+  return "kind" in certificate && certificate.kind === "acme";
 }

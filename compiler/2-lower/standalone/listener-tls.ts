@@ -15,14 +15,22 @@ export function readListenerTls(tls: ListenerTlsValue, origin: Origin): Listener
 }
 
 function readCertificate(
-  { cert = "", key = "", root, spiffe }: ListenerTlsValue,
+  { cert = "", key = "", root, acme, spiffe }: ListenerTlsValue,
   origin: Origin,
 ): Pick<ListenerTlsResource, "certificate" | "clients"> {
   if (spiffe !== undefined) {
     const use = { kind: "workloadApi", origin: childOf(origin, "tls", "spiffe") } as const;
     return { certificate: use, clients: { authorities: "workloadApi", mode: "required" } };
   }
-  const certificate = { cert, key };
+  const certificate =
+    acme === undefined
+      ? { cert, key }
+      : ({
+          kind: "acme",
+          names: acme.names ?? [],
+          challenge: acme.challenge,
+          origin: childOf(origin, "tls", "acme"),
+        } as const);
   if (root === undefined) return { certificate };
   return {
     certificate,

@@ -5,6 +5,7 @@ import { listenerTraffic, reportIdle } from "../../config/sections.ts";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CatalogSource } from "../../model/model-prices.ts";
 import { readAccessLogs, readLogLevels } from "./access-log.ts";
+import { readAcme } from "./acme.ts";
 import { frontendSections, readFrontend } from "./frontend.ts";
 import { readKeysApi } from "./keys-api.ts";
 import { readProcess, reportAdminAddress, settleThreads } from "./process.ts";
@@ -47,6 +48,7 @@ export function lowerStandalone(
       endpoint: file.config.spiffe.endpoint,
       origin: childOf(origin, "config", "spiffe"),
     },
+    acme: readAcme(file.config?.acme, childOf(origin, "config", "acme")),
     store: readStore(file.config?.store, childOf(origin, "config", "store")),
     keysApi: readKeysApi(file.config?.keysApi, childOf(origin, "config", "keysApi")),
     usage: readUsage(file.config?.usage, childOf(origin, "config", "usage")),

@@ -44,6 +44,52 @@ export const connectionMessages = {
       "The gateway asks the SPIFFE Workload API only if a listener or a backend uses the identity. Until it has one, it " +
       "reports that it is not ready.",
   }),
+  "acme-without-account": message<Record<never, never>>({
+    severity: "error",
+    text: () => "the gateway has no account at an ACME server",
+    hint: () => "add config.acme: { email: you@example.com, termsOfServiceAgreed: true }",
+    explanation:
+      "`tls: { acme: {} }` orders a certificate with the account of `config.acme`. It is registered at the first order, and " +
+      "the authority requires that you agree to its terms.",
+  }),
+  "acme-unused": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "no listener orders a certificate",
+    hint: () => "add `acme: {}` to `tls` of a listener, or remove config.acme",
+    explanation: "The account is only registered when the first certificate is ordered.",
+  }),
+  "acme-names": message<{ hostname: string }>({
+    severity: "error",
+    text: ({ hostname }) =>
+      `the listener serves "${hostname}", which names no host to order a certificate for`,
+    hint: () => "add the names: acme: { names: [shop.example.com] }",
+    explanation:
+      "A certificate is ordered for exact names. A listener without `hostname`, or with `*` in it, does not say which.",
+  }),
+  "acme-wildcard": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `a certificate for "${name}" cannot be ordered`,
+    hint: () =>
+      "list the names, or order the certificate with a program that changes DNS, and write its files as `cert` and `key`",
+    explanation:
+      "Authorities issue certificates for `*` only after a challenge in DNS (dns-01), which needs access to the zone. gwc " +
+      "answers challenges over HTTP and TLS.",
+  }),
+  "acme-name-elsewhere": message<{ name: string; hostname: string }>({
+    severity: "error",
+    text: ({ name, hostname }) => `the listener serves "${hostname}", not "${name}"`,
+    hint: () =>
+      "remove the name, or change `hostname`; another listener can order its own certificate",
+    explanation: "A certificate is used for the server names of its own listener.",
+  }),
+  "acme-without-http": message<Record<never, never>>({
+    severity: "error",
+    text: () => "http-01 requires a port without TLS, and the gateway has none",
+    hint: () => "add one: gateways: { web: { port: 80 } }, or use challenge: tls-alpn-01",
+    explanation:
+      "The ACME server asks for a token on port 80 of each name. The gateway answers on every port without TLS; if it is not 80, " +
+      "something has to forward port 80 to it.",
+  }),
   "alpn-version": message<{ version: string; protocol: string }>({
     severity: "error",
     text: ({ version, protocol }) => `${version} requires "${protocol}" in alpn`,

@@ -19,7 +19,7 @@ export function checkCertificates(
     ...tcp.flatMap((bind) => bind.listeners),
   ];
   return listeners.flatMap(({ tls, hostname, origin }) => {
-    // An agent issues the identity of the gateway, and renews it.
+    // An agent issues the identity of the gateway, and the gateway orders the others. Both are renewed.
     if (tls === undefined || "kind" in tls) return [];
     const found = startupPath(mounted(tls), origin, context.host);
     const read = found === undefined ? undefined : context.host.readText(found);

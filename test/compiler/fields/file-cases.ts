@@ -351,6 +351,11 @@ const plainSeeds: readonly object[] = [
   }),
   gateway({ protocol: "TLS", tcpRoutes: [{ backends: [host] }] }),
   gateway({ protocol: "TLS", tls: { spiffe: {} }, tcpRoutes: [{ backends: [host] }] }),
+  gateway({
+    protocol: "HTTPS",
+    tls: { acme: { names: ["a.test"] } },
+    routes: [{ backends: [host] }],
+  }),
   { llm: { tls: listenerTls, models: [{ name: "m", provider: "openAI" }] } },
   gateway({ routes: [{ backends: [{ ai: sharing }] }] }),
   gateway(
@@ -401,11 +406,12 @@ const plainSeeds: readonly object[] = [
 ];
 
 const spiffe = { endpoint: "unix:///run/agent.sock" };
+const acme = { termsOfServiceAgreed: true };
 
 /** Configurations that may contain the fields. */
 export const seeds: readonly unknown[] = plainSeeds.map((seed) => {
   const config = "config" in seed && typeof seed.config === "object" ? seed.config : {};
-  return { ...seed, config: { spiffe, ...config } };
+  return { ...seed, config: { spiffe, acme, ...config } };
 });
 
 const keySet = (kid: string): string =>
@@ -618,6 +624,10 @@ export const known: KnownValues = {
   "logout.redirectURI": ["https://a.test/one", "https://a.test/two"],
   "logout.path": ["/one", "/two"],
   "spiffe.endpoint": ["unix:///run/a.sock", "unix:///run/b.sock"],
+  "config.acme": [acme, { ...acme, directory: "https://a.test/dir" }],
+  "acme.directory": ["https://a.test/dir", "https://b.test/dir"],
+  "acme.email": ["a@a.test", "b@a.test"],
+  "acme.names.[]": ["a.test", "b.test"],
   "jwks.inline": [keySet("a"), keySet("b")],
   "jwks.file": ["a.json", "b.json"],
   "keys.[].key": secret,

@@ -1,0 +1,53 @@
+import type { PreparedChange } from "../process/prepared-change.ts";
+import type { Store } from "../store/store.ts";
+import { certificatesChanged } from "./acme-certificate.ts";
+import { AcmeRecords } from "./acme-records.ts";
+import { ManagedCertificates } from "./managed-certificates.ts";
+import type { AcmeEnrollment, AcmeGateway, AcmeOrders } from "./open-acme.ts";
+
+/** The certificates of a process, which a reload of the configuration keeps if their settings are the same. */
+export class AcmeProcess implements AcmeEnrollment {
+  readonly #gateway: AcmeGateway;
+  #managed: ManagedCertificates | undefined;
+  /** Settings and store of `#managed`. */
+  #key = "";
+  #store: Store | undefined;
+
+  constructor(gateway: AcmeGateway) {
+    this.#gateway = gateway;
+  }
+
+  async prepare(orders: AcmeOrders | undefined, store: Store | undefined): Promise<PreparedChange> {
+    const before = this.#managed;
+    const key = orders === undefined ? "" : JSON.stringify(orders.settings);
+    if (key === this.#key && store === this.#store) return UNCHANGED;
+    orders?.check();
+    const next =
+      orders &&
+      store &&
+      new ManagedCertificates(
+        orders.settings,
+        new AcmeRecords(store, this.#gateway.sessionKey),
+        this.#gateway,
+        before?.pairs,
+      );
+    await next?.load();
+    return {
+      commit: () => {
+        this.#managed = next;
+        this.#key = key;
+        this.#store = store;
+        before?.close();
+        next?.start();
+        certificatesChanged();
+      },
+      abort: () => next?.close(),
+    };
+  }
+
+  close(): void {
+    this.#managed?.close();
+  }
+}
+
+const UNCHANGED: PreparedChange = { commit: () => {}, abort: () => {} };

@@ -1,0 +1,237 @@
+import { X509Certificate } from "node:crypto";
+import { acmeOrders } from "../metrics/table/acme.ts";
+import { MINUTE, SECOND } from "../process/units.ts";
+import type { IssuedPair } from "../tls/issued-certificate.ts";
+import {
+  certificateKey,
+  certificatesChanged,
+  type IssuedCertificates,
+  offerCertificates,
+} from "./acme-certificate.ts";
+import { AcmeConnection } from "./acme-connection.ts";
+import { AcmeProblem, pauseAfter } from "./acme-problem.ts";
+import { type AcmeRecords, digest, type StoredCertificate } from "./acme-records.ts";
+import type { AcmeSettings, OrderedCertificate } from "./acme-settings.ts";
+import { obtainCertificate } from "./obtain-certificate.ts";
+import type { AcmeGateway } from "./open-acme.ts";
+import { defaultRenewal, renewalId, suggestedRenewal } from "./renewal-time.ts";
+
+/** Milliseconds for which a replica may order before another one may: more than an order can take. */
+const ORDER_TIME = 10 * MINUTE;
+/** Milliseconds between two looks at the store: for a certificate that another replica orders, and otherwise. */
+const SHORT_WAIT = 2 * SECOND;
+const LONG_WAIT = MINUTE;
+/** Milliseconds that the start waits for certificates in the store. */
+const LOAD_TIME = 5 * SECOND;
+
+/**
+ * Certificates that an ACME server issues. All threads and replicas read them from the store; the one that takes the lease of a
+ * certificate orders it. A failure pauses its orders everywhere. The old certificate stays in use until there is a new one.
+ */
+export class ManagedCertificates {
+  readonly #settings: AcmeSettings;
+  readonly #records: AcmeRecords;
+  readonly #gateway: AcmeGateway;
+  readonly #pairs: Map<string, IssuedPair>;
+  readonly #stored: Map<string, StoredCertificate> = new Map();
+  readonly #withdraw: () => void;
+  #unsubscribe: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isAttending = false;
+  #isClosed = false;
+  /** Last logged problem of the store. */
+  #logged = "";
+
+  /** `before`: certificates of the previous configuration, which stay in use meanwhile. */
+  constructor(
+    settings: AcmeSettings,
+    records: AcmeRecords,
+    gateway: AcmeGateway,
+    before: IssuedCertificates | undefined,
+  ) {
+    this.#settings = settings;
+    this.#records = records;
+    this.#gateway = gateway;
+    this.#pairs = new Map(before);
+    this.#withdraw = offerCertificates(this.#pairs);
+  }
+
+  get pairs(): IssuedCertificates {
+    return this.#pairs;
+  }
+
+  /** Reads the certificates that the store has. Never rejects: without the store, the gateway starts without them. */
+  async load(): Promise<void> {
+    const late = new Promise<void>((resolve) => setTimeout(resolve, LOAD_TIME).unref());
+    const read = Promise.all(this.#settings.certificates.map((each) => this.#read(each)));
+    await Promise.race([read.catch((error) => this.#warn(error)), late]);
+  }
+
+  /** Orders what is missing or due, until `close`. */
+  start(): void {
+    this.#unsubscribe = this.#records.onCertificate(() => this.#soon(0));
+    const shown = this.#isAlone ? this.#settings.certificates : [];
+    for (const one of shown) {
+      const stored = this.#stored.get(this.#idOf(one));
+      if (stored !== undefined) this.#gateway.log.info(inUse(one, stored));
+    }
+    this.#soon(0);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#unsubscribe?.();
+    this.#withdraw();
+  }
+
+  /** Whether this is the only thread, or the first of several, so that it logs what all of them see. */
+  get #isAlone(): boolean {
+    return (this.#gateway.threads?.index ?? 0) === 0;
+  }
+
+  #soon(wait: number): void {
+    if (this.#isClosed) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#attend(), wait);
+    this.#timer.unref();
+  }
+
+  async #attend(): Promise<void> {
+    if (this.#isAttending) return;
+    this.#isAttending = true;
+    try {
+      for (const one of this.#settings.certificates) await this.#attendTo(one);
+      this.#logged = "";
+    } catch (error) {
+      this.#warn(error);
+    }
+    this.#isAttending = false;
+    const isComplete = this.#settings.certificates.every(
+      ({ names }) => this.#pairs.get(certificateKey(names)) !== undefined,
+    );
+    this.#soon(isComplete ? LONG_WAIT : SHORT_WAIT);
+  }
+
+  /** Takes over what another replica has ordered, and orders a certificate if that is due. Rejects if the store fails. */
+  async #attendTo(one: OrderedCertificate): Promise<void> {
+    const id = this.#idOf(one);
+    const stored = await this.#read(one);
+    if (this.#isClosed || !isDue(stored)) return;
+    const lease = await this.#records.begin(id, ORDER_TIME);
+    if (lease === undefined) return;
+    let pause: number | undefined;
+    try {
+      // Another replica may have finished since.
+      const current = await this.#read(one);
+      if (isDue(current)) await this.#renew(one, current);
+      await this.#records.forgetFailures(id);
+    } catch (error) {
+      pause = Date.now() + (await this.#failed(one, error));
+    } finally {
+      await this.#records.finish(id, lease, pause);
+    }
+  }
+
+  async #read(one: OrderedCertificate): Promise<StoredCertificate | undefined> {
+    const id = this.#idOf(one);
+    const stored = await this.#records.certificate(id);
+    const before = this.#stored.get(id);
+    if (stored === undefined || this.#isClosed) return stored;
+    this.#stored.set(id, stored);
+    if (stored.cert === before?.cert) return stored;
+    const { cert, key } = stored;
+    this.#pairs.set(certificateKey(one.names), { cert, key });
+    certificatesChanged();
+    return stored;
+  }
+
+  async #renew(one: OrderedCertificate, old: StoredCertificate | undefined): Promise<void> {
+    const id = this.#idOf(one);
+    const connection = await AcmeConnection.open(this.#settings, this.#records);
+    if (old !== undefined && Date.now() < old.renewal) {
+      const asked = await suggestedRenewal(old.cert, connection, Date.now()).catch(() => undefined);
+      const next = asked ?? { ...defaultRenewal(old.cert, Date.now()), renewal: old.renewal };
+      const stored = { ...old, ...next };
+      await this.#records.writeCertificate(id, stored);
+      if (!isDue(stored)) return;
+    }
+    const replaced = old && (await replacedBy(old, connection));
+    const pair = await obtainCertificate(one, replaced, connection, this.#records);
+    const stored = { ...pair, ...defaultRenewal(pair.cert, Date.now()) };
+    await this.#records.writeCertificate(id, stored);
+    this.#gateway.metrics.counter(acmeOrders, "issued").value += 1;
+    await this.#read(one);
+    this.#gateway.log.info(inUse(one, stored));
+    this.#checkClock(connection);
+    // Otherwise a clock that is ahead by months would order a certificate each time.
+    if (isDue(stored))
+      throw new AcmeProblem(
+        "a new certificate is due for renewal at once: the clock may be wrong",
+        {
+          isAnswered: true,
+        },
+      );
+  }
+
+  #checkClock({ skewMinutes }: AcmeConnection): void {
+    if (skewMinutes === undefined) return;
+    const direction = skewMinutes > 0 ? "ahead of" : "behind";
+    this.#gateway.log.warn(
+      `the clock of this machine is ${Math.abs(skewMinutes)} minutes ${direction} the ACME server's: set it, because it decides when certificates are renewed`,
+    );
+  }
+
+  /** Reports a failed order. Returns the milliseconds before the next one. */
+  async #failed(one: OrderedCertificate, error: unknown): Promise<number> {
+    const message = error instanceof Error ? error.message : String(error);
+    const problem = error instanceof AcmeProblem ? error : new AcmeProblem(message);
+    const pause = pauseAfter(problem, await this.#records.countFailure(this.#idOf(one)));
+    this.#gateway.metrics.counter(acmeOrders, "failed").value += 1;
+    const names = one.names.join(", ");
+    const stored = this.#stored.get(this.#idOf(one));
+    const effect =
+      stored === undefined
+        ? "handshakes that need it are refused"
+        : `the old one stays in use, valid until ${expiryOf(stored)}`;
+    const next = new Date(Date.now() + pause).toISOString();
+    this.#gateway.log.warn(
+      `no ${stored === undefined ? "" : "new "}certificate for ${names}: ${message}; ${effect}; next attempt at ${next}`,
+    );
+    return pause;
+  }
+
+  #warn(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (message === this.#logged) return;
+    this.#logged = message;
+    this.#gateway.log.warn(`ACME certificates can't be read from the store: ${message}`);
+  }
+
+  #idOf({ names }: OrderedCertificate): string {
+    return digest(this.#settings.directory, certificateKey(names));
+  }
+}
+
+function isDue(stored: StoredCertificate | undefined): boolean {
+  const now = Date.now();
+  return stored === undefined || now >= stored.renewal || now >= stored.inquiry;
+}
+
+/** Returns the identifier of the old certificate if the server wants to know it, so that limits exempt the renewal. */
+async function replacedBy(
+  { cert }: StoredCertificate,
+  connection: AcmeConnection,
+): Promise<string | undefined> {
+  const info = await connection.directoryUrl("renewalInfo").catch(() => undefined);
+  return info && renewalId(cert);
+}
+
+function inUse({ names }: OrderedCertificate, stored: StoredCertificate): string {
+  const renewal = new Date(stored.renewal).toISOString();
+  return `the certificate of ${names.join(", ")} is valid until ${expiryOf(stored)}, and is renewed at ${renewal}`;
+}
+
+function expiryOf({ cert }: StoredCertificate): string {
+  return new X509Certificate(cert).validToDate.toISOString();
+}

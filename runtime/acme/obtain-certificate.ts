@@ -1,0 +1,60 @@
+import { readCertificatePair } from "../tls/certificate-pair.ts";
+import type { IssuedPair } from "../tls/issued-certificate.ts";
+import type { AcmeConnection } from "./acme-connection.ts";
+import { AcmeProblem } from "./acme-problem.ts";
+import type { AcmeRecords } from "./acme-records.ts";
+import type { OrderedCertificate } from "./acme-settings.ts";
+import { httpAnswerId } from "./answer-challenges.ts";
+
+/**
+ * Orders a certificate and proves that its names are the gateway's (RFC 8555 7.4). `replaced`: identifier of the certificate
+ * that it renews (RFC 9773 4.1). Throws an AcmeProblem.
+ */
+export async function obtainCertificate(
+  { names, challenge: kind }: OrderedCertificate,
+  replaced: string | undefined,
+  connection: AcmeConnection,
+  records: AcmeRecords,
+): Promise<IssuedPair> {
+  const { crypto } = connection.acme;
+  return connection.withAccount(async (client) => {
+    const identifiers = names.map((value) => ({ type: "dns", value }));
+    const order = await client.createOrder({
+      identifiers,
+      ...(replaced !== undefined && { replaces: replaced }),
+    });
+    for (const authorization of await client.getAuthorizations(order)) {
+      if (authorization.status === "valid") continue;
+      const { identifier, challenges } = authorization;
+      const challenge = challenges.find(({ type }) => type === kind);
+      if (challenge === undefined)
+        throw new AcmeProblem(`the ACME server offers no ${kind} for ${identifier.value}`, {
+          isAnswered: true,
+        });
+      const response = await client.getChallengeKeyAuthorization(challenge);
+      const id = httpAnswerId(challenge.token);
+      await records.offerAnswer(id, { response });
+      try {
+        await client.completeChallenge(challenge);
+        await client.waitForValidStatus(challenge);
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        throw new Error(`${kind} of ${identifier.value} failed: ${why}`);
+      } finally {
+        await records.withdrawAnswer(id);
+      }
+    }
+    const [key, request] = await crypto.createCsr(
+      { altNames: [...names] },
+      await crypto.createPrivateEcdsaKey(),
+    );
+    const cert = await client.getCertificate(await client.finalizeOrder(order, request));
+    const { certificate } = readCertificatePair(Buffer.from(cert), key, undefined);
+    const missing = names.find((name) => certificate.checkHost(name) === undefined);
+    if (missing !== undefined)
+      throw new AcmeProblem(`the ACME server sent a certificate without ${missing}`, {
+        isAnswered: true,
+      });
+    return { cert, key: key.toString() };
+  });
+}
