@@ -71,6 +71,11 @@ export class AcmeConnection {
     return typeof url === "string" ? url : undefined;
   }
 
+  /** Type of the problem that the last response reported; `undefined` if it reported none. */
+  get problemType(): string | undefined {
+    return this.#last.type;
+  }
+
   /** Returns by how many minutes the clock of this machine differs from the server's; `undefined` if it hardly does. */
   get skewMinutes(): number | undefined {
     const { skew } = this.#last;

@@ -14,7 +14,7 @@ import { type AcmeRecords, digest, type StoredCertificate } from "./acme-records
 import type { AcmeSettings, OrderedCertificate } from "./acme-settings.ts";
 import { obtainCertificate } from "./obtain-certificate.ts";
 import type { AcmeGateway } from "./open-acme.ts";
-import { defaultRenewal, renewalId, suggestedRenewal } from "./renewal-time.ts";
+import { defaultRenewal, type RenewalTime, renewalId, suggestedRenewal } from "./renewal-time.ts";
 
 /** Milliseconds for which a replica may order before another one may: more than an order can take. */
 const ORDER_TIME = 10 * MINUTE;
@@ -107,10 +107,17 @@ export class ManagedCertificates {
       this.#warn(error);
     }
     this.#isAttending = false;
-    const isComplete = this.#settings.certificates.every(
-      ({ names }) => this.#pairs.get(certificateKey(names)) !== undefined,
-    );
-    this.#soon(isComplete ? LONG_WAIT : SHORT_WAIT);
+    this.#soon(this.#nextWait);
+  }
+
+  /** Milliseconds until the store is read again. */
+  get #nextWait(): number {
+    const waits = this.#settings.certificates.map((one) => {
+      const stored = this.#stored.get(this.#idOf(one));
+      if (stored === undefined || isDue(stored)) return SHORT_WAIT;
+      return Math.min(stored.renewal, stored.inquiry) - Date.now();
+    });
+    return Math.min(LONG_WAIT, ...waits);
   }
 
   /** Takes over what another replica has ordered, and orders a certificate if that is due. Rejects if the store fails. */
@@ -150,20 +157,25 @@ export class ManagedCertificates {
     const id = this.#idOf(one);
     const connection = await AcmeConnection.open(this.#settings, this.#records);
     if (old !== undefined && Date.now() < old.renewal) {
-      const asked = await suggestedRenewal(old.cert, connection, Date.now()).catch(() => undefined);
+      const asked = await askedRenewal(old.cert, connection);
       const next = asked ?? { ...defaultRenewal(old.cert, Date.now()), renewal: old.renewal };
       const stored = { ...old, ...next };
       await this.#records.writeCertificate(id, stored);
       if (!isDue(stored)) return;
     }
     const replaced = old && (await replacedBy(old, connection));
-    const pair = await obtainCertificate(one, replaced, connection, this.#records);
-    const stored = { ...pair, ...defaultRenewal(pair.cert, Date.now()) };
+    let pair: IssuedPair;
+    try {
+      pair = await obtainCertificate(one, replaced, connection, this.#records);
+    } finally {
+      this.#checkClock(connection);
+    }
+    const asked = await askedRenewal(pair.cert, connection);
+    const stored = { ...pair, ...(asked ?? defaultRenewal(pair.cert, Date.now())) };
     await this.#records.writeCertificate(id, stored);
     this.#gateway.metrics.counter(acmeOrders, "issued").value += 1;
     await this.#read(one);
     this.#gateway.log.info(inUse(one, stored));
-    this.#checkClock(connection);
     // Otherwise a clock that is ahead by months would order a certificate each time.
     if (isDue(stored))
       throw new AcmeProblem(
@@ -216,6 +228,18 @@ export class ManagedCertificates {
 function isDue(stored: StoredCertificate | undefined): boolean {
   const now = Date.now();
   return stored === undefined || now >= stored.renewal || now >= stored.inquiry;
+}
+
+/** Returns when the server wants a certificate to be renewed; `undefined` if it does not say, or does not respond. */
+async function askedRenewal(
+  cert: string,
+  connection: AcmeConnection,
+): Promise<RenewalTime | undefined> {
+  try {
+    return await suggestedRenewal(cert, connection, Date.now());
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the identifier of the old certificate if the server wants to know it, so that limits exempt the renewal. */

@@ -5,6 +5,15 @@ import { AcmeProblem } from "./acme-problem.ts";
 import type { AcmeRecords } from "./acme-records.ts";
 import type { OrderedCertificate } from "./acme-settings.ts";
 import { httpAnswerId } from "./answer-challenges.ts";
+import { handshakeAnswerId } from "./answer-handshakes.ts";
+
+/** Types of problems that may be about the certificate that is renewed (RFC 9773 5). */
+const REFUSES_OLD: ReadonlySet<string> = new Set([
+  "malformed",
+  "alreadyReplaced",
+  "conflict",
+  "unauthorized",
+]);
 
 /**
  * Orders a certificate and proves that its names are the gateway's (RFC 8555 7.4). `replaced`: identifier of the certificate
@@ -19,10 +28,13 @@ export async function obtainCertificate(
   const { crypto } = connection.acme;
   return connection.withAccount(async (client) => {
     const identifiers = names.map((value) => ({ type: "dns", value }));
-    const order = await client.createOrder({
-      identifiers,
-      ...(replaced !== undefined && { replaces: replaced }),
-    });
+    const order = await client
+      .createOrder({ identifiers, ...(replaced !== undefined && { replaces: replaced }) })
+      .catch((error: unknown) => {
+        // The server may know neither the old certificate nor its authority, or has seen it replaced.
+        if (replaced === undefined || !REFUSES_OLD.has(connection.problemType ?? "")) throw error;
+        return client.createOrder({ identifiers });
+      });
     for (const authorization of await client.getAuthorizations(order)) {
       if (authorization.status === "valid") continue;
       const { identifier, challenges } = authorization;
@@ -32,8 +44,13 @@ export async function obtainCertificate(
           isAnswered: true,
         });
       const response = await client.getChallengeKeyAuthorization(challenge);
-      const id = httpAnswerId(challenge.token);
-      await records.offerAnswer(id, { response });
+      const isHttp = kind === "http-01";
+      const id = isHttp ? httpAnswerId(challenge.token) : handshakeAnswerId(identifier.value);
+      if (isHttp) await records.offerAnswer(id, { response });
+      else {
+        const [key, cert] = await crypto.createAlpnCertificate(authorization, response);
+        await records.offerAnswer(id, { cert: cert.toString(), key: key.toString() });
+      }
       try {
         await client.completeChallenge(challenge);
         await client.waitForValidStatus(challenge);

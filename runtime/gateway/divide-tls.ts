@@ -1,6 +1,6 @@
 import { hostTable } from "../net/host-table.ts";
 import type { ConnectionHandler } from "../tcp/connection.ts";
-import { type NameHandling, prepareDivision } from "../tcp/divided-port.ts";
+import { type HandshakeAnswers, type NameHandling, prepareDivision } from "../tcp/divided-port.ts";
 import { Certificates } from "../tls/certificates.ts";
 import { isOfIdentity } from "../tls/handshake.ts";
 import type { NamedEndSettings } from "../tls/named-end.ts";
@@ -19,6 +19,8 @@ export interface DivisionSettings {
   readonly passedOn?: readonly string[];
   /** Hostnames with TLS settings of their own; none if absent. */
   readonly ends?: readonly DividedEnd[];
+  /** Takes the handshakes of an ACME server; absent if the gateway answers none. */
+  readonly answers?: HandshakeAnswers;
   /** Maximum milliseconds from the connection to its complete ClientHello. */
   readonly handshakeTimeout: number;
   /** Fields that the access log omits; none if absent. */
@@ -38,6 +40,7 @@ export function divideTls({
   endedHere,
   passedOn = [],
   ends = [],
+  answers,
   handshakeTimeout,
   withoutFields,
   handle,
@@ -58,6 +61,7 @@ export function divideTls({
       return prepareDivision(handshakes.join(), {
         handlings,
         ends: ends.map(({ carries, tls }) => ({ carries, certificates: new Certificates(tls) })),
+        answers,
         handshakeTimeout,
         connections:
           handle && connectionHandlers({ handle, connectionRules, withoutFields }, context),

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 
 /** The hello or other first bytes of a connection, with everything received; or why nothing arrived. */
 export type ReceivedHello =
-  | { readonly kind: "hello"; readonly serverName: string | undefined; readonly bytes: Buffer[] }
+  | (ClientHelloFields & { readonly kind: "hello"; readonly bytes: Buffer[] })
   | { readonly kind: "malformed"; readonly why: string; readonly bytes: Buffer[] }
   | { readonly kind: "none"; readonly why: string; readonly isTimeout: boolean };
 
@@ -43,9 +43,16 @@ export function receiveClientHello(
 /** Result of reading the start of a TLS connection. */
 export type ClientHello =
   | { readonly kind: "incomplete" }
-  /** `serverName`: lower case; `undefined` if the client requests no server name. */
-  | { readonly kind: "hello"; readonly serverName: string | undefined }
+  | (ClientHelloFields & { readonly kind: "hello" })
   | { readonly kind: "malformed"; readonly why: string };
+
+/** Fields of a ClientHello. */
+interface ClientHelloFields {
+  /** Lower case; `undefined` if the client requests no server name. */
+  readonly serverName: string | undefined;
+  /** Protocols that the client offers (RFC 7301); empty if it offers none, or if they are malformed. */
+  readonly protocols: readonly string[];
+}
 
 /** Maximum bytes of a ClientHello: real ones have less than 2 KB, or 5 KB with large keys. */
 const MAX_HELLO = 16_384;
@@ -119,7 +126,7 @@ export class ClientHelloReader {
     if (message.length < 4 + length) return incomplete;
     try {
       const body = new Fields(message.subarray(4, 4 + length));
-      return { kind: "hello", serverName: serverNameOf(body) };
+      return { kind: "hello", ...fieldsOf(body) };
     } catch (error) {
       return malformed(error instanceof Error ? error.message : String(error));
     }
@@ -130,25 +137,39 @@ function malformed(why: string): ClientHello {
   return { kind: "malformed", why };
 }
 
-/** Parses the server name. Throws a string that says what is wrong. */
-function serverNameOf(hello: Fields): string | undefined {
+/** Parses the server name and the protocols. Throws an Error that says what is wrong. */
+function fieldsOf(hello: Fields): ClientHelloFields {
   // Version and random.
   hello.take(2 + 32);
   hello.list(1);
   hello.list(2);
   hello.list(1);
-  if (hello.isEnd) return undefined;
+  if (hello.isEnd) return { serverName: undefined, protocols: [] };
   const extensions = hello.list(2);
   if (!hello.isEnd) throw new Error("extra bytes after a ClientHello");
-  let name: string | undefined;
+  let serverName: string | undefined;
+  let protocols: readonly string[] = [];
   while (!extensions.isEnd) {
     const type = extensions.number(2);
     const content = extensions.list(2);
+    if (type === 16) protocols = protocolsIn(content);
     if (type !== 0) continue;
-    if (name !== undefined) throw new Error("two server names");
-    name = nameIn(content);
+    if (serverName !== undefined) throw new Error("two server names");
+    serverName = nameIn(content);
   }
-  return name;
+  return { serverName, protocols };
+}
+
+/** Parses the protocols of the extension (RFC 7301 3.1). Malformed ones are left to the end of the handshake. */
+function protocolsIn(extension: Fields): readonly string[] {
+  try {
+    const offered = extension.list(2);
+    const protocols: string[] = [];
+    while (!offered.isEnd) protocols.push(offered.list(1).text());
+    return protocols;
+  } catch {
+    return [];
+  }
 }
 
 const HOST_NAME = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;

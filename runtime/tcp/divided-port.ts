@@ -15,12 +15,22 @@ import { type TcpConnectionHandlers, TcpConnections } from "./tcp-connections.ts
  */
 export type NameHandling = "here" | "passedOn" | number;
 
+/** Takes handshakes that offer certain protocols, whatever their server name. */
+export interface HandshakeAnswers {
+  /** Whether a client that offers these protocols is taken. */
+  readonly takes: (protocols: readonly string[]) => boolean;
+  /** Returns the function that takes connections of which nothing was read. */
+  readonly open: (gateway: GatewayContext) => (socket: Socket) => void;
+}
+
 /** Handlers of a divided port. */
 export interface DivisionHandlers {
   /** Handling by server name. Names that are absent use the settings of the port. */
   readonly handlings: HostTable<NameHandling>;
   /** Settings of TLS for single server names. */
   readonly ends: readonly NamedEndSettings[];
+  /** Takes the handshakes of an ACME server; absent if the gateway answers none. */
+  readonly answers: HandshakeAnswers | undefined;
   /** Maximum milliseconds from the connection to its complete ClientHello. */
   readonly handshakeTimeout: number;
   /** Handlers of forwarded connections; absent if the port forwards none. */
@@ -55,6 +65,7 @@ class DividedPort implements TlsDivision {
   #handlers: DivisionHandlers;
   /** Servers of `#handlers.ends`, by index. */
   #ends: readonly NamedEnd[];
+  #answer: ((socket: Socket) => void) | undefined;
   /** Connections whose server name is not known yet. */
   readonly #unnamed: Set<Socket> = new Set();
 
@@ -64,6 +75,7 @@ class DividedPort implements TlsDivision {
     this.#connections = new TcpConnections(gateway);
     this.#handlers = handlers;
     this.#ends = this.#open(handlers);
+    this.#answer = handlers.answers?.open(gateway);
   }
 
   /** Applies handlers to new connections. */
@@ -71,6 +83,7 @@ class DividedPort implements TlsDivision {
     for (const end of this.#ends) end.close();
     this.#handlers = handlers;
     this.#ends = this.#open(handlers);
+    this.#answer = handlers.answers?.open(this.#gateway);
   }
 
   receive(socket: Socket, endHere: () => void): void {
@@ -89,15 +102,17 @@ class DividedPort implements TlsDivision {
       }
       // Bytes that are not TLS are refused as on every port that terminates TLS.
       const name = hello.kind === "hello" ? hello.serverName : undefined;
+      const isAsked = hello.kind === "hello" && handlers.answers?.takes(hello.protocols) === true;
       const handling = hello.kind === "hello" ? handlingOf(name, this.#handlers) : "here";
-      if (handling === "passedOn") {
+      if (handling === "passedOn" && !isAsked) {
         this.#pass(socket, name, hello.bytes);
         return;
       }
       socket.off("error", ignore);
       for (const bytes of hello.bytes.reverse()) socket.unshift(bytes);
-      if (handling === "here") endHere();
-      else this.#ends[handling]?.receive(socket);
+      if (isAsked) this.#answer?.(socket);
+      else if (handling === "here") endHere();
+      else if (handling !== "passedOn") this.#ends[handling]?.receive(socket);
     });
   }
 

@@ -2,7 +2,7 @@ import type { AcmeUse } from "../../compiler/ir/acme.ts";
 import type { Program } from "../../compiler/ir/program.ts";
 import { code, literal } from "../code/code.ts";
 import { filePath } from "../code/file-path.ts";
-import type { Code } from "../code/hole.ts";
+import type { Code, ImportSymbol } from "../code/hole.ts";
 import { imported } from "../code/names.ts";
 
 /** Writes the certificates that a gateway orders; `undefined` if it orders none. */
@@ -26,6 +26,12 @@ export function acmeCode({ acme }: Program): Code | undefined {
 export function orderedCertificate(hostname: string, { names }: AcmeUse): Code {
   const own = names.length > 0 ? names : [hostname];
   return code`${imported("gwc/runtime/acme/acme-certificate", "acmeCertificate")}(${literal(own)})`;
+}
+
+/** Writes what takes the server's handshakes, for ports with TLS; `undefined` if it asks for none. */
+export function handshakeAnswers({ acme }: Program): ImportSymbol | undefined {
+  const isAsked = acme?.certificates.some(({ challenge }) => challenge === "tls-alpn-01") === true;
+  return isAsked ? imported("gwc/runtime/acme/answer-handshakes", "handshakeAnswers") : undefined;
 }
 
 /** Wraps the handler of a port without TLS in a step that answers the server's requests for tokens. */

@@ -15,7 +15,7 @@ import { imported, name } from "../code/names.ts";
 import type { Trace } from "../code/trace.ts";
 import { bytes, changed, milliseconds } from "../code/units.ts";
 import { ACCESS_LOG_PATH } from "./access-log.ts";
-import { acmeCode, handlerWithAnswers } from "./acme.ts";
+import { acmeCode, handlerWithAnswers, handshakeAnswers } from "./acme.ts";
 import { handlerOf } from "./bind.ts";
 import { connectionRules } from "./connection-rules.ts";
 import type { MainNames } from "./main-names.ts";
@@ -207,6 +207,7 @@ function divided(port: number, program: Program, { connections }: MainNames): Di
   const handler = connections.get(port);
   return {
     tcp: program.tcp.find((each) => each.port === port),
+    answers: handshakeAnswers(program),
     withoutFields: fieldsLeftOut(program),
     handle: handler === undefined ? undefined : code`${name(handler)}`,
   };
@@ -281,7 +282,11 @@ function tcpPort(
       const settings = literal({
         ...common,
         tls: tlsValue(mode.tls, listeners),
-        division: divisionOfConnections(listeners, mode, common.withoutFields, handle),
+        division: divisionOfConnections(listeners, mode, {
+          answers: handshakeAnswers(program),
+          withoutFields: common.withoutFields,
+          handle,
+        }),
         handle,
       });
       return code`${imported(PORTS, "tlsTerminationPort")}(${settings})`;

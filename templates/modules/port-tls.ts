@@ -3,7 +3,7 @@ import type { TcpBindNode, TcpListenerNode, TcpMode } from "../../compiler/ir/tc
 import type { CertificateNode, TlsNode } from "../../compiler/ir/tls.ts";
 import { code, literal } from "../code/code.ts";
 import { filePath } from "../code/file-path.ts";
-import type { Code, Printable } from "../code/hole.ts";
+import type { Code, ImportSymbol, Printable } from "../code/hole.ts";
 import { imported } from "../code/names.ts";
 import { milliseconds } from "../code/units.ts";
 import { orderedCertificate } from "./acme.ts";
@@ -23,6 +23,8 @@ export interface DivisionContext {
   readonly tcp: TcpBindNode | undefined;
   /** Fields that the log lines of connections omit; `undefined` if they omit none. */
   readonly withoutFields: readonly string[] | undefined;
+  /** Takes the handshakes of an ACME server; `undefined` if the gateway answers none. */
+  readonly answers: ImportSymbol | undefined;
   /** Function that routes connections; `undefined` if none are routed. */
   readonly handle: Code | undefined;
 }
@@ -43,7 +45,7 @@ export function tlsValue(shared: TlsNode, listeners: readonly Certified[]): Prin
 export function divisionOfRequests(
   { listeners }: BindNode,
   { handshakeTimeout }: TlsNode,
-  { tcp, withoutFields, handle }: DivisionContext,
+  { tcp, answers, withoutFields, handle }: DivisionContext,
 ): Code | undefined {
   const streams = tcp?.listeners ?? [];
   const ofPort = tcp?.mode.kind === "terminate" ? tcp.mode.tls : undefined;
@@ -52,6 +54,7 @@ export function divisionOfRequests(
     endedHere: hostnames(listeners.filter((each) => each.handshake === undefined)),
     passedOn: hostnames(streams.filter(({ tls }) => tls === undefined)),
     ends: [...endsOf("requests", listeners, undefined), ...endsOf("connections", ended, ofPort)],
+    answers,
     handshakeTimeout,
     withoutFields,
     handle,
@@ -65,14 +68,14 @@ export function divisionOfRequests(
 export function divisionOfConnections(
   listeners: readonly TcpListenerNode[],
   { tls: { handshakeTimeout } }: Extract<TcpMode, { kind: "terminate" }>,
-  withoutFields: readonly string[] | undefined,
-  handle: Code,
+  { answers, withoutFields, handle }: Omit<DivisionContext, "tcp">,
 ): Code | undefined {
   const ended = listeners.filter(({ tls }) => tls !== undefined);
   return divisionCode({
     endedHere: hostnames(ended.filter((each) => each.handshake === undefined)),
     passedOn: hostnames(listeners.filter(({ tls }) => tls === undefined)),
     ends: endsOf("connections", ended, undefined),
+    answers,
     handshakeTimeout,
     withoutFields,
     handle,
@@ -84,6 +87,7 @@ interface Division {
   readonly endedHere: readonly string[];
   readonly passedOn: readonly string[];
   readonly ends: readonly Printable[];
+  readonly answers: ImportSymbol | undefined;
   /** In milliseconds. */
   readonly handshakeTimeout: number;
   readonly withoutFields: readonly string[] | undefined;
@@ -91,11 +95,12 @@ interface Division {
 }
 
 function divisionCode({ passedOn, ends, handshakeTimeout, ...rest }: Division): Code | undefined {
-  if (passedOn.length === 0 && ends.length === 0) return undefined;
+  if (passedOn.length === 0 && ends.length === 0 && rest.answers === undefined) return undefined;
   const settings = {
     endedHere: rest.endedHere,
     passedOn: passedOn.length === 0 ? undefined : passedOn,
     ends: ends.length === 0 ? undefined : ends,
+    answers: rest.answers,
     handshakeTimeout: milliseconds(handshakeTimeout),
     withoutFields: rest.withoutFields,
     handle: rest.handle,

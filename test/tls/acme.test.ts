@@ -1,70 +1,69 @@
-import { statSync } from "node:fs";
+import { X509Certificate } from "node:crypto";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { Agent } from "node:https";
 import path from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
+import * as acmeClient from "acme-client";
+import { Redis } from "iovalkey";
 import { expect, it } from "vitest";
+import { AcmeRecords, digest, type StoredCertificate } from "../../runtime/acme/acme-records.ts";
+import { openEmbeddedStore } from "../../runtime/store/embedded-store.ts";
 import { AcmeServer } from "../harness/acme-server.ts";
+import { eventually } from "../harness/eventually.ts";
 import { freePorts } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { RedisServer } from "../harness/redis.ts";
+import { refusingAcmeServer } from "../harness/refusing-acme-server.ts";
 import { send } from "../harness/send.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
-/** How a gateway with ordered certificates is started. */
+/** How a gateway with an ordered certificate is started. */
 interface AcmeGateway {
-  readonly acme: AcmeServer;
-  readonly names?: readonly string[];
+  readonly acme: Pick<AcmeServer, "directory" | "root" | "httpPort" | "tlsPort">;
+  readonly use?: object;
   /** Folder of its state; a new one unless given. */
   readonly state?: string;
-  /** Port without TLS; the one that the ACME server asks, unless given. */
-  readonly httpPort?: number;
+  /** Port without TLS, the one that the ACME server asks unless given; none if undefined. */
+  readonly httpPort?: number | undefined;
   readonly securePort?: number;
-  readonly config?: object;
+  readonly tls?: object;
   readonly account?: object;
+  readonly config?: object;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-async function startWithAcme({
-  acme,
-  names = ["shop.example.com"],
-  state = temporaryFolder(),
-  httpPort = acme.httpPort,
-  securePort = acme.tlsPort,
-  config = {},
-  account = {},
-  env = {},
-}: AcmeGateway): Promise<Gateway> {
-  return startGateway({
+const SHOP = "shop.example.com";
+
+function startWithAcme({ state = temporaryFolder(), env, ...rest }: AcmeGateway): Promise<Gateway> {
+  return startGateway({ config: configOf(rest), env: { GWC_STATE_DIR: state, ...env } });
+}
+
+function configOf({ acme, use = { names: [SHOP] }, tls, account, config, ...ports }: AcmeGateway) {
+  const { directory, root, httpPort: asked, tlsPort } = acme;
+  const { httpPort, securePort = tlsPort } = { httpPort: asked, ...ports };
+  return {
     config: {
-      config: {
-        acme: {
-          directory: acme.directory,
-          root: acme.root,
-          email: "ops@example.com",
-          termsOfServiceAgreed: true,
-          ...account,
-        },
-        ...config,
-      },
-      gateways: {
-        web: { port: httpPort },
-        default: { port: securePort, protocol: "HTTPS", tls: { acme: { names } } },
-      },
-      routes: [
-        {
-          name: "shop",
-          gateways: ["web", "default"],
-          policies: { directResponse: { status: 200, body: "served" } },
-        },
-      ],
+      acme: { directory, root, email: "ops@example.com", termsOfServiceAgreed: true, ...account },
+      ...config,
     },
-    env: { GWC_STATE_DIR: state, ...env },
-  });
+    gateways: {
+      ...(httpPort !== undefined && { web: { port: httpPort } }),
+      default: { port: securePort, protocol: "HTTPS", tls: { acme: use, ...tls } },
+    },
+    routes: [{ name: "shop", policies: { directResponse: { status: 200, body: "served" } } }],
+  };
 }
 
 /** Returns the certificate that a port shows for a name; rejects if the handshake fails. */
-function shown(port: number, servername: string, ca?: string): Promise<PeerCertificate> {
+function shown(
+  port: number,
+  servername: string,
+  ca?: string,
+  maxVersion: "TLSv1.2" | "TLSv1.3" = "TLSv1.3",
+): Promise<PeerCertificate> {
   return new Promise((resolve, reject) => {
     const trust = ca === undefined ? { rejectUnauthorized: false } : { ca };
-    const socket = connect({ port, host: "127.0.0.1", servername, ...trust }, () => {
+    const socket = connect({ port, host: "127.0.0.1", servername, maxVersion, ...trust }, () => {
       resolve(socket.getPeerCertificate());
       socket.destroy();
     });
@@ -72,14 +71,317 @@ function shown(port: number, servername: string, ca?: string): Promise<PeerCerti
   });
 }
 
-it("a certificate for several names is ordered, and clients verify it", async () => {
+async function issued(gateway: Gateway, from = 0): Promise<void> {
+  await gateway.seen(/the certificate of \S+ is valid until/, from);
+}
+
+/** Names of the files of the store in a folder, the database first. */
+function storeFiles(state: string): readonly string[] {
+  return readdirSync(state)
+    .filter((name) => name.includes(".store.sqlite"))
+    .sort();
+}
+
+/** Opens the state of a gateway that does not run. */
+async function withRecords<Result>(
+  state: string,
+  work: (records: AcmeRecords) => Promise<Result>,
+): Promise<Result> {
+  const store = openEmbeddedStore(path.join(state, storeFiles(state)[0] ?? ""));
+  try {
+    return await work(new AcmeRecords(store, Buffer.alloc(32)));
+  } finally {
+    await store.close();
+  }
+}
+
+/** Changes the stored certificate of a gateway that does not run, as if time had passed. */
+async function rewrite(
+  state: string,
+  { directory }: Pick<AcmeServer, "directory">,
+  change: (stored: StoredCertificate) => StoredCertificate,
+): Promise<StoredCertificate> {
+  const id = digest(directory, SHOP);
+  return withRecords(state, async (records) => {
+    const stored = await records.certificate(id);
+    if (stored === undefined) throw new Error("there is no certificate");
+    await records.writeCertificate(id, change(stored));
+    return stored;
+  });
+}
+
+it("a certificate for several names is ordered over HTTP-01, and clients verify it", async () => {
   const acme = await AcmeServer.start();
-  const gateway = await startWithAcme({ acme, names: ["shop.example.com", "www.example.com"] });
+  const names = [SHOP, "www.example.com"];
+  const gateway = await startWithAcme({ acme, use: { names } });
   await gateway.seen(/the certificate of shop\.example\.com, www\.example\.com is valid until/);
   const issuer = await acme.issuer();
-  for (const name of ["shop.example.com", "www.example.com"])
+  for (const name of names)
     expect((await shown(acme.tlsPort, name, issuer)).subjectaltname).toBe(
       "DNS:shop.example.com, DNS:www.example.com",
     );
   expect(acme.issued).toBe(1);
 });
+
+it("a gateway without a plain port orders over TLS-ALPN-01, also where clients need a certificate", async () => {
+  const acme = await AcmeServer.start();
+  const gateway = await startWithAcme({ acme, httpPort: undefined, tls: { root: acme.root } });
+  await issued(gateway);
+  // TLS 1.3 reports a missing certificate of the client only after its handshake.
+  const refused = shown(acme.tlsPort, SHOP, await acme.issuer(), "TLSv1.2");
+  await expect(refused).rejects.toThrow(/handshake failure/);
+});
+
+it("handshakes are refused until there is a certificate", async () => {
+  const acme = await AcmeServer.prepare();
+  const gateway = await startWithAcme({ acme });
+  await expect(shown(acme.tlsPort, SHOP)).rejects.toThrow();
+  await gateway.seen(
+    /no certificate for shop\.example\.com: the ACME server at \S+ can't be used: connect ECONNREFUSED/,
+  );
+  const readiness = await gateway.readinessPort();
+  const ready = await send(`http://127.0.0.1:${readiness}/healthz/ready`, "GET");
+  expect(ready.status).toBe(200);
+  await acme.start();
+  await issued(gateway);
+  await shown(acme.tlsPort, SHOP, await acme.issuer());
+});
+
+it("account and certificate are kept for a restart, in files that only the owner reads", async () => {
+  const acme = await AcmeServer.start();
+  const state = temporaryFolder();
+  const first = await startWithAcme({ acme, state });
+  await issued(first);
+  const { serialNumber } = await shown(acme.tlsPort, SHOP);
+  await first.stop();
+  expect(storeFiles(state).length).toBeGreaterThan(0);
+  for (const name of storeFiles(state))
+    expect(statSync(path.join(state, name)).mode & 0o777, name).toBe(0o600);
+  await acme.stop();
+  const second = await startWithAcme({ acme, state });
+  await issued(second);
+  expect((await shown(acme.tlsPort, SHOP)).serialNumber).toBe(serialNumber);
+});
+
+it("a certificate is renewed while the old one is in use", async () => {
+  const acme = await AcmeServer.start({ validity: 30 });
+  const gateway = await startWithAcme({ acme });
+  await issued(gateway);
+  const { serialNumber } = await shown(acme.tlsPort, SHOP);
+  const from = gateway.output.length;
+  await issued(gateway, from);
+  const renewed = await shown(acme.tlsPort, SHOP);
+  expect(renewed.serialNumber).not.toBe(serialNumber);
+});
+
+it("a certificate that was revoked is renewed when the server is asked next", async () => {
+  const acme = await AcmeServer.start();
+  const state = temporaryFolder();
+  const first = await startWithAcme({ acme, state });
+  await issued(first);
+  await first.stop();
+  const old = await rewrite(state, acme, (stored) => ({ ...stored, inquiry: 0 }));
+  const account = await withRecords(state, (records) =>
+    records.account(digest("account", acme.directory, "")),
+  );
+  await revoke(acme, { key: account?.key ?? "", url: account?.url ?? "" }, old.cert);
+  const second = await startWithAcme({ acme, state });
+  await second.seen(/is valid until[\s\S]*is valid until/);
+  const { serialNumber } = await shown(acme.tlsPort, SHOP);
+  expect(serialNumber).not.toBe(new X509Certificate(old.cert).serialNumber);
+  expect(acme.issued).toBe(2);
+});
+
+it("the old certificate stays in use while the server cannot be reached", async () => {
+  const acme = await AcmeServer.start();
+  const state = temporaryFolder();
+  const first = await startWithAcme({ acme, state });
+  await issued(first);
+  await first.stop();
+  await acme.stop();
+  const old = await rewrite(state, acme, (stored) => ({ ...stored, renewal: 0 }));
+  const second = await startWithAcme({ acme, state });
+  await second.seen(
+    /no new certificate for shop\.example\.com: .* the old one stays in use, valid until/,
+  );
+  const { serialNumber } = await shown(acme.tlsPort, SHOP);
+  expect(serialNumber).toBe(new X509Certificate(old.cert).serialNumber);
+});
+
+it("a server that has forgotten the account gets it again", async () => {
+  const acme = await AcmeServer.start();
+  const state = temporaryFolder();
+  const first = await startWithAcme({ acme, state });
+  await issued(first);
+  await first.stop();
+  await acme.stop();
+  await acme.start();
+  await rewrite(state, acme, (stored) => ({ ...stored, renewal: 0 }));
+  const second = await startWithAcme({ acme, state });
+  await second.seen(/is valid until[\s\S]*is valid until/);
+  await shown(acme.tlsPort, SHOP, await acme.issuer());
+});
+
+it("an external account is used", async () => {
+  const key = "zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG44nMEtx3MUAsUDkMTQ12W";
+  const acme = await AcmeServer.start({ externalAccounts: { "kid-1": key } });
+  const folder = temporaryFolder();
+  const keyFile = path.join(folder, "eab.key");
+  writeFileSync(keyFile, `${key}\n`);
+  const gateway = await startWithAcme({
+    acme,
+    account: { externalAccount: { keyId: "kid-1", keyFile } },
+  });
+  await issued(gateway);
+});
+
+it("a replica answers for the orders of another one", async () => {
+  const [acme, redis, ports] = await Promise.all([
+    AcmeServer.start(),
+    RedisServer.start(),
+    freePorts(3),
+  ]);
+  const [plain = 0, first = 0, second = 0] = ports;
+  const shared = {
+    acme,
+    config: { store: { redis: { url: "${REDIS_URL}" } } },
+    env: { REDIS_URL: redis.url, SESSION_KEY: "ab".repeat(32) },
+  };
+  const asked = await startWithAcme({
+    ...shared,
+    use: { names: ["one.example.com"] },
+    securePort: first,
+  });
+  await issued(asked);
+  // The server never asks this one: its plain port is another.
+  const other = await startWithAcme({ ...shared, httpPort: plain, securePort: second });
+  await issued(other);
+  await shown(second, SHOP, await acme.issuer());
+});
+
+it("replicas order one certificate together, and a store elsewhere has no readable key", async () => {
+  const [acme, redis, ports] = await Promise.all([
+    AcmeServer.start(),
+    RedisServer.start(),
+    freePorts(4),
+  ]);
+  const [plain = 0, another = 0, ...secure] = ports;
+  const settings = {
+    acme,
+    config: { store: { redis: { url: "${REDIS_URL}" } } },
+    env: { REDIS_URL: redis.url, SESSION_KEY: "ab".repeat(32) },
+  };
+  // Answers of the others would fail before this one listens.
+  await startWithAcme(settings);
+  await Promise.all([
+    startWithAcme({ ...settings, httpPort: plain, securePort: secure[0] ?? 0 }),
+    startWithAcme({ ...settings, httpPort: another, securePort: secure[1] ?? 0 }),
+  ]);
+  const serials = await Promise.all(
+    [acme.tlsPort, ...secure].map(async (port) => {
+      const find = () => shown(port, SHOP).catch(() => null);
+      return (await eventually(find, "a certificate")).serialNumber;
+    }),
+  );
+  expect(new Set(serials).size).toBe(1);
+  expect(acme.issued).toBe(1);
+  const client = new Redis(redis.url);
+  const keys = await client.keys("*acme*");
+  const values = await Promise.all(keys.map((key) => client.get(key).catch(() => "")));
+  expect(keys.length).toBeGreaterThan(1);
+  expect(values.join()).not.toContain("PRIVATE KEY");
+  client.disconnect();
+});
+
+it("threads share a certificate", async () => {
+  const acme = await AcmeServer.start();
+  const gateway = await startWithAcme({ acme, config: { workerThreads: 2 } });
+  await issued(gateway);
+  const issuer = await acme.issuer();
+  // Each connection is one of either thread.
+  const look = () => {
+    const all = Array.from({ length: 20 }, () => shown(acme.tlsPort, SHOP, issuer));
+    return Promise.all(all).catch(() => null);
+  };
+  const found = await eventually(look, "certificates of both threads");
+  expect(new Set(found.map(({ serialNumber }) => serialNumber)).size).toBe(1);
+  expect(acme.issued).toBe(1);
+});
+
+it("a server that limits orders is not asked before it allows, also after a restart", async () => {
+  const state = temporaryFolder();
+  const acme = await refusingAcmeServer(state, {
+    status: 429,
+    headers: { "retry-after": "7200" },
+    problem: { type: "urn:ietf:params:acme:error:rateLimited", detail: "too many certificates" },
+  });
+  const begun = Date.now();
+  const gateway = await startWithAcme({ acme, state });
+  const [, next = ""] = await gateway.seen(
+    /the ACME server refused: too many certificates \(rateLimited\); .*next attempt at (\S+)/,
+  );
+  expect(Date.parse(next) - begun).toBeGreaterThan(7_100_000);
+  const { orders } = acme;
+  await gateway.stop();
+  const again = await startWithAcme({ acme, state });
+  await again.seen(/there is no certificate for shop\.example\.com yet/);
+  await send(`http://127.0.0.1:${acme.httpPort}/`, "GET");
+  expect(acme.orders).toBe(orders);
+});
+
+it("a clock that differs from the server's is reported", async () => {
+  const state = temporaryFolder();
+  const acme = await refusingAcmeServer(state, {
+    status: 403,
+    headers: { date: new Date(Date.now() - 3_600_000).toUTCString() },
+    problem: { type: "urn:ietf:params:acme:error:unauthorized", detail: "no" },
+  });
+  const gateway = await startWithAcme({ acme, state });
+  await gateway.seen(/the clock of this machine is 60 minutes ahead of the ACME server's/);
+});
+
+it("wrong answers fail with the reason of the server", async () => {
+  const acme = await AcmeServer.start();
+  const [plain = 0] = await freePorts(1);
+  const gateway = await startWithAcme({ acme, httpPort: plain });
+  await gateway.seen(
+    /no certificate for shop\.example\.com: the ACME server refused: http-01 of shop\.example\.com failed: .*connection refused; handshakes that need it are refused; next attempt at/,
+  );
+});
+
+it("tokens that the gateway did not order are routed", async () => {
+  const acme = await AcmeServer.start();
+  const gateway = await startGateway({
+    config: {
+      ...configOf({ acme }),
+      routes: [
+        {
+          name: "own",
+          gateways: ["web", "default"],
+          policies: { directResponse: { status: 418, body: "routed" } },
+        },
+      ],
+    },
+    env: { GWC_STATE_DIR: temporaryFolder() },
+  });
+  await issued(gateway);
+  for (const token of ["abcdefghijklmnopqrstuvwxyz", "short", "", "a".repeat(300)]) {
+    const url = `http://127.0.0.1:${acme.httpPort}/.well-known/acme-challenge/${token}`;
+    expect(await send(url, "GET")).toMatchObject({ status: 418, body: "routed" });
+  }
+});
+
+/** Revokes a certificate with the account that ordered it. */
+async function revoke(
+  acme: AcmeServer,
+  account: { readonly key: string; readonly url: string },
+  cert: string,
+): Promise<void> {
+  acmeClient.axios.defaults.httpsAgent = new Agent({ rejectUnauthorized: false });
+  const client = new acmeClient.Client({
+    directoryUrl: acme.directory,
+    accountKey: account.key,
+    accountUrl: account.url,
+  });
+  await client.revokeCertificate(cert);
+}

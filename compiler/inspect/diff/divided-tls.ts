@@ -18,5 +18,11 @@ export function tlsOf(
   { tls, handshake }: TlsListener,
   ofPort: TlsNode | undefined,
 ): object | undefined {
-  return tls && { ...tls, ...(handshake ?? ofPort) };
+  return tls && { ...shownCertificate(tls), ...(handshake ?? ofPort) };
+}
+
+/** Returns the fields of a certificate as a reader knows them. */
+function shownCertificate(tls: CertificateNode): object {
+  if (!("kind" in tls)) return tls;
+  return tls.kind === "acme" ? { acme: tls.names.join(", ") || "its hostname" } : tls;
 }

@@ -1,4 +1,5 @@
 import { startupNeeds } from "../../4-emit/startup-needs.ts";
+import type { AcmeNode } from "../../ir/acme.ts";
 import type { Program } from "../../ir/program.ts";
 import type { LiteralSecret } from "../../model/literal-secrets.ts";
 import { shownText } from "../../model/texts.ts";
@@ -65,6 +66,11 @@ function storeText({ store }: Program): string {
   return `${place} (prefix ${prefix}${kind}${primary})`;
 }
 
+/** Returns an account with its challenges. The names of certificates are compared for each listener. */
+function withoutNames({ certificates, ...account }: AcmeNode): object {
+  return { ...account, challenges: certificates.map(({ challenge }) => challenge).join(", ") };
+}
+
 /** Compares the settings of the process: admin addresses, limits, logs and traces. */
 export function processDifferences(before: Program, after: Program): readonly Difference[] {
   // Rules for connections are compared for each port.
@@ -75,8 +81,9 @@ export function processDifferences(before: Program, after: Program): readonly Di
     tcp: ____,
     connectionRules: _____,
     store: ______,
+    acme,
     ...rest
-  }: Program) => rest;
+  }: Program) => ({ ...rest, ...(acme && { acme: withoutNames(acme) }) });
   return changedSettings(whole(before), whole(after)).map(({ direction, text }) =>
     plainDifference(direction, "the gateway", text),
   );

@@ -26,7 +26,29 @@ export function checkEnvironment(program: Program, context: DoctorContext): read
   const started = [...commands].map(
     ([name, origin]): CheckedItem => ({ ...command(name, host), place: placeOf(origin) }),
   );
-  return [...needs, ...started];
+  return [...needs, ...started, ...stateFolder(program, context)];
+}
+
+/** Checks the folder of the embedded store, without which a gateway does not start. */
+function stateFolder({ store }: Program, { host }: DoctorContext): readonly CheckedItem[] {
+  if (store?.kind !== "embedded") return [];
+  const item = { group: "environment", name: "folder GWC_STATE_DIR" } as const;
+  const folder = host.variable("GWC_STATE_DIR");
+  if (folder === undefined || folder === "") {
+    const hint =
+      "set it to a folder that survives a restart: the configuration stores keys, usage or certificates";
+    return [{ ...item, status: "failed", detail: "not set", hint }];
+  }
+  return host.namesIn(folder) === undefined
+    ? [
+        {
+          ...item,
+          status: "failed",
+          detail: `${folder} is not a folder`,
+          hint: `mkdir -p ${folder}`,
+        },
+      ]
+    : [{ ...item, status: "ok", detail: folder }];
 }
 
 /**

@@ -41,12 +41,14 @@ export async function checkPorts(
 }
 
 function wantedPorts(
-  { binds, tcp, process: { addresses } }: Program,
+  { binds, tcp, keysApi, process: { addresses } }: Program,
   context: DoctorContext,
 ): readonly WantedPort[] {
-  const own = [...binds, ...tcp].map(({ port, address = EVERY_ADDRESS, origin }) => {
-    return { name: `port ${port}`, port, address, place: context.placeOf(origin) };
-  });
+  const own = [...binds, ...tcp, ...(keysApi ? [keysApi] : [])].map(
+    ({ port, address = EVERY_ADDRESS, origin }) => {
+      return { name: `port ${port}`, port, address, place: context.placeOf(origin) };
+    },
+  );
   return [...own, servicePort("stats", addresses.stats, context)].filter(
     (port) => port !== undefined,
   );

@@ -36,7 +36,7 @@ export async function checkServers(
 
 async function ask(server: UsedServer, context: DoctorContext): Promise<AskedServer> {
   const place = context.placeOf(server.origin);
-  const item = { group: "servers", name: shownText(server.url), place } as const;
+  const item = { group: "servers", name: withoutUser(shownText(server.url)), place } as const;
   const address = addressFrom(server.url, context);
   const skipped = (detail: string): AskedServer => {
     return { item: { ...item, status: "skipped", detail }, clock: undefined };
@@ -57,6 +57,11 @@ async function ask(server: UsedServer, context: DoctorContext): Promise<AskedSer
   }
 }
 
+/** Returns a URL without its user and password. */
+function withoutUser(url: string): string {
+  return url.replace(/^([a-z]+:\/\/)[^/@]*@/, "$1");
+}
+
 /** Returns the value of an address; `undefined` if a variable without fallback is not set. */
 function addressFrom(text: Text, { host }: DoctorContext): string | undefined {
   if (typeof text === "string") return text;
@@ -72,10 +77,11 @@ async function connectTo(
   { tls, origin }: UsedServer,
   context: DoctorContext,
 ): Promise<number | undefined> {
-  const isTls = protocol === "https:" || tls !== undefined;
+  const isTls = protocol === "https:" || protocol === "rediss:" || tls !== undefined;
+  const isRedis = protocol.startsWith("redis");
   const place = {
     host: hostname.replace(/^\[|\]$/g, ""),
-    port: Number(port) || (isTls ? 443 : 80),
+    port: Number(port) || (isRedis ? 6379 : isTls ? 443 : 80),
   };
   const options = isTls ? (await tlsSettings(tls, origin, context)).optionsFor(place.host) : {};
   return new Promise((resolve, reject) => {
@@ -94,7 +100,7 @@ async function connectTo(
     socket.once("close", () => end(undefined));
     socket.once(isTls ? "secureConnect" : "connect", () => {
       isConnected = true;
-      if (protocol === "tcp:") return end(undefined);
+      if (protocol === "tcp:" || isRedis) return end(undefined);
       socket.write(`HEAD / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
     });
     socket.once("data", (bytes) => end(clockIn(bytes.toString("latin1"))));

@@ -1,7 +1,9 @@
 import { isHole } from "../../../templates/code/hole.ts";
 import { isOrigin } from "../../4-emit/startup-needs.ts";
 import type { Origin } from "../../diagnostics/diagnostic.ts";
+import type { AcmeNode } from "../../ir/acme.ts";
 import type { Program } from "../../ir/program.ts";
+import type { StoreNode } from "../../ir/store.ts";
 import type { BackendTlsNode } from "../../model/connections.ts";
 import { shownText, type Text } from "../../model/texts.ts";
 
@@ -16,7 +18,7 @@ export interface UsedServer {
 }
 
 /** Lists the servers that a program names anywhere: backends, and those that policies ask. Each is listed once. */
-export function usedServers({ binds, tcp, tracing }: Program): readonly UsedServer[] {
+export function usedServers({ binds, tcp, tracing, acme, store }: Program): readonly UsedServer[] {
   const found = new Map<string, UsedServer>();
   const walk = (value: unknown, around: Origin | undefined): void => {
     if (typeof value !== "object" || value === null || isHole(value)) return;
@@ -34,7 +36,22 @@ export function usedServers({ binds, tcp, tracing }: Program): readonly UsedServ
     for (const name in fields) if (!LOCAL.has(name)) walk(fields[name], origin);
   };
   walk({ binds, tcp, tracing }, undefined);
-  return [...found.values()];
+  return [
+    ...found.values(),
+    ...(acme ? [acmeServer(acme)] : []),
+    ...(store ? storeServer(store) : []),
+  ];
+}
+
+function acmeServer({ directory, root, origin }: AcmeNode): UsedServer {
+  const tls = root && { verification: "full" as const, authorities: [root] };
+  return { url: directory, tls, isTunneled: false, origin };
+}
+
+/** Returns the server of a store whose URL is not in a file, which only the gateway may read. */
+function storeServer(store: StoreNode): readonly UsedServer[] {
+  if (store.kind !== "redis" || !isText(store.url)) return [];
+  return [{ url: store.url, tls: undefined, isTunneled: false, origin: store.origin }];
 }
 
 /** Fields without servers: places, conditions of routes, and listeners of the gateway itself. */
