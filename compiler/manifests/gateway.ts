@@ -1,4 +1,4 @@
-import { HBONE_INSTEAD } from "../schema/refused-features.ts";
+import { ACME_INSTEAD, HBONE_INSTEAD } from "../schema/refused-features.ts";
 import {
   anyText,
   choice,
@@ -184,6 +184,7 @@ const listenerFields = {
     },
     {
       description: "TLS settings of the listener.",
+      misplacedFieldHints: { acme: ACME_INSTEAD },
       checks: [
         {
           message: "with mode: Passthrough no certificate is needed",

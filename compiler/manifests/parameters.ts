@@ -1,4 +1,5 @@
 import type { Json } from "../model/json.ts";
+import { ACME_INSTEAD } from "../schema/refused-features.ts";
 import {
   anyText,
   boolean,
@@ -219,6 +220,6 @@ export const parametersSchema = resource(
       podDisruptionBudget: overlay("A PodDisruptionBudget for it."),
       horizontalPodAutoscaler: overlay("A HorizontalPodAutoscaler for it."),
     },
-    { atMostOneOf: ["mesh", "istio"] },
+    { atMostOneOf: ["mesh", "istio"], misplacedFieldHints: { acme: ACME_INSTEAD } },
   ),
 );

@@ -15,3 +15,7 @@ export const BACKEND_INSTEAD = "write the address of the server here: host: NAME
 /** Hint for a choice of key exchange groups. */
 export const GROUPS_INSTEAD =
   "remove it: the defaults of OpenSSL are offered, with X25519MLKEM768 first";
+
+/** Hint for orders of certificates in manifests. */
+export const ACME_INSTEAD =
+  "let cert-manager order the certificate: annotate the Gateway with cert-manager.io/cluster-issuer, and name the Secret in certificateRefs";

@@ -131,7 +131,7 @@ export class AcmeConnection {
   }
 }
 
-/** What the last responses of the server said. */
+/** State of the last responses of the server. */
 class LastResponse {
   /** Whether the last request got a response. */
   isAnswered = false;
