@@ -85,6 +85,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "llm/calls",
     "llm",
     "tcp",
+    "acme",
     "gateway",
     "discovery",
     "trial",
@@ -245,6 +246,9 @@ describe("who may import whom", () => {
       "runtime/net/port-server.ts",
       "runtime/tcp/",
       "runtime/tls/",
+      // The library's requests trust an operator's authority, and handshakes of the ACME server carry nothing.
+      "runtime/acme/acme-connection.ts",
+      "runtime/acme/challenge-handshakes.ts",
       // These read addresses, and open nothing.
       "runtime/backends/dynamic/address-rules.ts",
       "runtime/backends/dynamic/destination.ts",

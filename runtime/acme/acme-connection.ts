@@ -120,34 +120,34 @@ export class AcmeConnection {
 
   /** Describes an error of the library, which drops the type of a problem and the time to wait. */
   #problem(error: unknown): AcmeProblem {
-    const { type, retryAfter, isAnswered } = this.#last;
+    const { type, retryAfter, hasResponse } = this.#last;
     const said = (error instanceof Error ? error.message : String(error)).slice(0, MAX_DETAIL);
-    if (!isAnswered) {
+    if (!hasResponse) {
       const { directory } = this.#settings;
       return new AcmeProblem(`the ACME server at ${directory} can't be used: ${said}`);
     }
     const message = `the ACME server refused: ${type === undefined ? said : `${said} (${type})`}`;
-    return new AcmeProblem(message, { type, retryAfter, isAnswered });
+    return new AcmeProblem(message, { type, retryAfter, hasResponse });
   }
 }
 
 /** State of the last responses of the server. */
 class LastResponse {
   /** Whether the last request got a response. */
-  isAnswered = false;
+  hasResponse = false;
   type: string | undefined;
   retryAfter: number | undefined;
   /** Milliseconds by which the clock of this machine is ahead of the server's. */
   skew = 0;
 
   clear(): void {
-    this.isAnswered = false;
+    this.hasResponse = false;
     this.type = undefined;
     this.retryAfter = undefined;
   }
 
   note(status: number, headers: Readonly<Record<string, unknown>>, body: unknown): void {
-    this.isAnswered = true;
+    this.hasResponse = true;
     const time = Date.parse(String(headers.date));
     if (!Number.isNaN(time)) this.skew = Date.now() - time;
     if (status < 400) return;

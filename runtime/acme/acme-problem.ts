@@ -8,16 +8,16 @@ export class AcmeProblem extends Error {
   /** Milliseconds that the server wants clients to wait; `undefined` if it did not say. */
   readonly retryAfter: number | undefined;
   /** Whether the server responded, so that the attempt counts for its limits. */
-  readonly isAnswered: boolean;
+  readonly hasResponse: boolean;
 
   constructor(
     message: string,
-    { type, retryAfter, isAnswered = false }: Partial<Omit<AcmeProblem, keyof Error>> = {},
+    { type, retryAfter, hasResponse = false }: Partial<Omit<AcmeProblem, keyof Error>> = {},
   ) {
     super(message);
     this.type = type;
     this.retryAfter = retryAfter;
-    this.isAnswered = isAnswered;
+    this.hasResponse = hasResponse;
   }
 }
 
@@ -31,8 +31,8 @@ const MAX_ABSENCE = 10 * MINUTE;
 const MAX_ASKED = 24 * 60 * MINUTE;
 
 /** Returns the milliseconds before the next attempt. `failures`: in a row, at least one. */
-export function pauseAfter({ isAnswered, retryAfter }: AcmeProblem, failures: number): number {
-  const [first, longest] = isAnswered ? [FIRST_PAUSE, MAX_PAUSE] : [FIRST_ABSENCE, MAX_ABSENCE];
+export function pauseAfter({ hasResponse, retryAfter }: AcmeProblem, failures: number): number {
+  const [first, longest] = hasResponse ? [FIRST_PAUSE, MAX_PAUSE] : [FIRST_ABSENCE, MAX_ABSENCE];
   const own = Math.min(longest, first * 2 ** Math.min(failures - 1, 20));
   return retryAfter === undefined ? own : Math.min(MAX_ASKED, Math.max(SECOND, retryAfter));
 }

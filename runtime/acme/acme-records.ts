@@ -23,13 +23,13 @@ export interface StoredAccount {
   readonly email: string;
 }
 
-/** Milliseconds after which the answer of a challenge is deleted. */
+/** Milliseconds after which the response to a challenge is deleted. */
 const CHALLENGE_TIME = 3_600_000;
 /** Milliseconds for which a count of failures is remembered. */
 const FAILURES_TIME = 86_400_000;
 
 /**
- * Accounts, certificates and answers to challenges in the store, for all threads and replicas. In a store that is not a file of
+ * Accounts, certificates and responses to challenges in the store, for all threads and replicas. In a store that is not a file of
  * this machine they are encrypted with the session key.
  */
 export class AcmeRecords {
@@ -86,18 +86,18 @@ export class AcmeRecords {
     return (await this.account(id)) ?? account;
   }
 
-  /** Returns the answer of a challenge; `undefined` if there is none. `id`: its kind, then its token or name. */
-  async answer(id: string): Promise<JsonObject | undefined> {
+  /** Returns the response to a challenge; `undefined` if there is none. `id`: its kind, then its token or name. */
+  async challengeResponse(id: string): Promise<JsonObject | undefined> {
     return this.#read("acme-challenges", digest(id));
   }
 
-  /** Stores the answer of a challenge. */
-  async offerAnswer(id: string, answer: JsonObject): Promise<void> {
-    await this.#write("acme-challenges", digest(id), answer, Date.now() + CHALLENGE_TIME);
+  /** Stores the response to a challenge. */
+  async offerResponse(id: string, response: JsonObject): Promise<void> {
+    await this.#write("acme-challenges", digest(id), response, Date.now() + CHALLENGE_TIME);
   }
 
-  /** Deletes the answer of a challenge. */
-  async withdrawAnswer(id: string): Promise<void> {
+  /** Deletes the response to a challenge. */
+  async withdrawResponse(id: string): Promise<void> {
     const key = digest(id);
     const was = await this.#store.read("acme-challenges", key);
     if (was !== undefined)

@@ -62,9 +62,9 @@ export class ManagedCertificates {
 
   /** Reads the certificates that the store has. Never rejects: without the store, the gateway starts without them. */
   async load(): Promise<void> {
-    const late = new Promise<void>((resolve) => setTimeout(resolve, LOAD_TIME).unref());
+    const timeout = new Promise<void>((resolve) => setTimeout(resolve, LOAD_TIME).unref());
     const read = Promise.all(this.#settings.certificates.map((each) => this.#read(each)));
-    await Promise.race([read.catch((error) => this.#warn(error)), late]);
+    await Promise.race([read.catch((error) => this.#warn(error)), timeout]);
   }
 
   /** Orders what is missing or due, until `close`. */
@@ -181,7 +181,7 @@ export class ManagedCertificates {
       throw new AcmeProblem(
         "a new certificate is due for renewal at once: the clock may be wrong",
         {
-          isAnswered: true,
+          hasResponse: true,
         },
       );
   }

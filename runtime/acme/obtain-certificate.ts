@@ -4,8 +4,8 @@ import type { AcmeConnection } from "./acme-connection.ts";
 import { AcmeProblem } from "./acme-problem.ts";
 import type { AcmeRecords } from "./acme-records.ts";
 import type { OrderedCertificate } from "./acme-settings.ts";
-import { httpAnswerId } from "./answer-challenges.ts";
-import { handshakeAnswerId } from "./answer-handshakes.ts";
+import { handshakeChallengeId } from "./challenge-handshakes.ts";
+import { httpChallengeId } from "./serve-challenges.ts";
 
 /** Types of problems that may be about the certificate that is renewed (RFC 9773 5). */
 const REFUSES_OLD: ReadonlySet<string> = new Set([
@@ -41,15 +41,15 @@ export async function obtainCertificate(
       const challenge = challenges.find(({ type }) => type === kind);
       if (challenge === undefined)
         throw new AcmeProblem(`the ACME server offers no ${kind} for ${identifier.value}`, {
-          isAnswered: true,
+          hasResponse: true,
         });
       const response = await client.getChallengeKeyAuthorization(challenge);
       const isHttp = kind === "http-01";
-      const id = isHttp ? httpAnswerId(challenge.token) : handshakeAnswerId(identifier.value);
-      if (isHttp) await records.offerAnswer(id, { response });
+      const id = isHttp ? httpChallengeId(challenge.token) : handshakeChallengeId(identifier.value);
+      if (isHttp) await records.offerResponse(id, { response });
       else {
         const [key, cert] = await crypto.createAlpnCertificate(authorization, response);
-        await records.offerAnswer(id, { cert: cert.toString(), key: key.toString() });
+        await records.offerResponse(id, { cert: cert.toString(), key: key.toString() });
       }
       try {
         await client.completeChallenge(challenge);
@@ -58,7 +58,7 @@ export async function obtainCertificate(
         const why = error instanceof Error ? error.message : String(error);
         throw new Error(`${kind} of ${identifier.value} failed: ${why}`);
       } finally {
-        await records.withdrawAnswer(id);
+        await records.withdrawResponse(id);
       }
     }
     const [key, request] = await crypto.createCsr(
@@ -70,7 +70,7 @@ export async function obtainCertificate(
     const missing = names.find((name) => certificate.checkHost(name) === undefined);
     if (missing !== undefined)
       throw new AcmeProblem(`the ACME server sent a certificate without ${missing}`, {
-        isAnswered: true,
+        hasResponse: true,
       });
     return { cert, key: key.toString() };
   });

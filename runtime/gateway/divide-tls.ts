@@ -1,6 +1,10 @@
 import { hostTable } from "../net/host-table.ts";
 import type { ConnectionHandler } from "../tcp/connection.ts";
-import { type HandshakeAnswers, type NameHandling, prepareDivision } from "../tcp/divided-port.ts";
+import {
+  type InterceptedHandshakes,
+  type NameHandling,
+  prepareDivision,
+} from "../tcp/divided-port.ts";
 import { Certificates } from "../tls/certificates.ts";
 import { isOfIdentity } from "../tls/handshake.ts";
 import type { NamedEndSettings } from "../tls/named-end.ts";
@@ -19,8 +23,8 @@ export interface DivisionSettings {
   readonly passedOn?: readonly string[];
   /** Hostnames with TLS settings of their own; none if absent. */
   readonly ends?: readonly DividedEnd[];
-  /** Takes the handshakes of an ACME server; absent if the gateway answers none. */
-  readonly answers?: HandshakeAnswers;
+  /** Takes the handshakes of an ACME server; absent if there are none. */
+  readonly intercepted?: InterceptedHandshakes;
   /** Maximum milliseconds from the connection to its complete ClientHello. */
   readonly handshakeTimeout: number;
   /** Fields that the access log omits; none if absent. */
@@ -40,7 +44,7 @@ export function divideTls({
   endedHere,
   passedOn = [],
   ends = [],
-  answers,
+  intercepted,
   handshakeTimeout,
   withoutFields,
   handle,
@@ -61,7 +65,7 @@ export function divideTls({
       return prepareDivision(handshakes.join(), {
         handlings,
         ends: ends.map(({ carries, tls }) => ({ carries, certificates: new Certificates(tls) })),
-        answers,
+        intercepted,
         handshakeTimeout,
         connections:
           handle && connectionHandlers({ handle, connectionRules, withoutFields }, context),

@@ -16,7 +16,7 @@ import { type TcpConnectionHandlers, TcpConnections } from "./tcp-connections.ts
 export type NameHandling = "here" | "passedOn" | number;
 
 /** Takes handshakes that offer certain protocols, whatever their server name. */
-export interface HandshakeAnswers {
+export interface InterceptedHandshakes {
   /** Whether a client that offers these protocols is taken. */
   readonly takes: (protocols: readonly string[]) => boolean;
   /** Returns the function that takes connections of which nothing was read. */
@@ -29,8 +29,8 @@ export interface DivisionHandlers {
   readonly handlings: HostTable<NameHandling>;
   /** Settings of TLS for single server names. */
   readonly ends: readonly NamedEndSettings[];
-  /** Takes the handshakes of an ACME server; absent if the gateway answers none. */
-  readonly answers: HandshakeAnswers | undefined;
+  /** Takes the handshakes of an ACME server; absent if there are none. */
+  readonly intercepted: InterceptedHandshakes | undefined;
   /** Maximum milliseconds from the connection to its complete ClientHello. */
   readonly handshakeTimeout: number;
   /** Handlers of forwarded connections; absent if the port forwards none. */
@@ -65,7 +65,7 @@ class DividedPort implements TlsDivision {
   #handlers: DivisionHandlers;
   /** Servers of `#handlers.ends`, by index. */
   #ends: readonly NamedEnd[];
-  #answer: ((socket: Socket) => void) | undefined;
+  #intercept: ((socket: Socket) => void) | undefined;
   /** Connections whose server name is not known yet. */
   readonly #unnamed: Set<Socket> = new Set();
 
@@ -75,7 +75,7 @@ class DividedPort implements TlsDivision {
     this.#connections = new TcpConnections(gateway);
     this.#handlers = handlers;
     this.#ends = this.#open(handlers);
-    this.#answer = handlers.answers?.open(gateway);
+    this.#intercept = handlers.intercepted?.open(gateway);
   }
 
   /** Applies handlers to new connections. */
@@ -83,7 +83,7 @@ class DividedPort implements TlsDivision {
     for (const end of this.#ends) end.close();
     this.#handlers = handlers;
     this.#ends = this.#open(handlers);
-    this.#answer = handlers.answers?.open(this.#gateway);
+    this.#intercept = handlers.intercepted?.open(this.#gateway);
   }
 
   receive(socket: Socket, endHere: () => void): void {
@@ -102,7 +102,8 @@ class DividedPort implements TlsDivision {
       }
       // Bytes that are not TLS are refused as on every port that terminates TLS.
       const name = hello.kind === "hello" ? hello.serverName : undefined;
-      const isAsked = hello.kind === "hello" && handlers.answers?.takes(hello.protocols) === true;
+      const isAsked =
+        hello.kind === "hello" && handlers.intercepted?.takes(hello.protocols) === true;
       const handling = hello.kind === "hello" ? handlingOf(name, this.#handlers) : "here";
       if (handling === "passedOn" && !isAsked) {
         this.#pass(socket, name, hello.bytes);
@@ -110,7 +111,7 @@ class DividedPort implements TlsDivision {
       }
       socket.off("error", ignore);
       for (const bytes of hello.bytes.reverse()) socket.unshift(bytes);
-      if (isAsked) this.#answer?.(socket);
+      if (isAsked) this.#intercept?.(socket);
       else if (handling === "here") endHere();
       else if (handling !== "passedOn") this.#ends[handling]?.receive(socket);
     });

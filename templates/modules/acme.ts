@@ -29,14 +29,16 @@ export function orderedCertificate(hostname: string, { names }: AcmeUse): Code {
 }
 
 /** Writes what takes the server's handshakes, for ports with TLS; `undefined` if it asks for none. */
-export function handshakeAnswers({ acme }: Program): ImportSymbol | undefined {
+export function interceptedHandshakes({ acme }: Program): ImportSymbol | undefined {
   const isAsked = acme?.certificates.some(({ challenge }) => challenge === "tls-alpn-01") === true;
-  return isAsked ? imported("gwc/runtime/acme/answer-handshakes", "handshakeAnswers") : undefined;
+  return isAsked
+    ? imported("gwc/runtime/acme/challenge-handshakes", "challengeHandshakes")
+    : undefined;
 }
 
-/** Wraps the handler of a port without TLS in a step that answers the server's requests for tokens. */
-export function handlerWithAnswers(handler: Code, { acme }: Program): Code {
+/** Wraps the handler of a port without TLS in a step that responds to the server's requests for tokens. */
+export function handlerWithChallenges(handler: Code, { acme }: Program): Code {
   const isAsked = acme?.certificates.some(({ challenge }) => challenge === "http-01") === true;
   if (!isAsked) return handler;
-  return code`${imported("gwc/runtime/acme/answer-challenges", "answerChallenges")}(${handler})`;
+  return code`${imported("gwc/runtime/acme/serve-challenges", "serveChallenges")}(${handler})`;
 }

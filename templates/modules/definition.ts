@@ -15,7 +15,7 @@ import { imported, name } from "../code/names.ts";
 import type { Trace } from "../code/trace.ts";
 import { bytes, changed, milliseconds } from "../code/units.ts";
 import { ACCESS_LOG_PATH } from "./access-log.ts";
-import { acmeCode, handlerWithAnswers, handshakeAnswers } from "./acme.ts";
+import { acmeCode, handlerWithChallenges, interceptedHandshakes } from "./acme.ts";
 import { handlerOf } from "./bind.ts";
 import { connectionRules } from "./connection-rules.ts";
 import type { MainNames } from "./main-names.ts";
@@ -181,7 +181,7 @@ function httpPort(bind: BindNode, program: Program, names: MainNames, trace: Tra
 /** Writes the handler of a port, with what runs before a listener is chosen. */
 function portHandler(bind: BindNode, program: Program, names: MainNames): Code {
   const handler = handlerWithoutTokens(code`${name(handlerOf(bind, names))}`, ownTokens(program));
-  return bind.tls === undefined ? handlerWithAnswers(handler, program) : handler;
+  return bind.tls === undefined ? handlerWithChallenges(handler, program) : handler;
 }
 
 /** Writes the port of the HTTP API for keys. */
@@ -207,7 +207,7 @@ function divided(port: number, program: Program, { connections }: MainNames): Di
   const handler = connections.get(port);
   return {
     tcp: program.tcp.find((each) => each.port === port),
-    answers: handshakeAnswers(program),
+    intercepted: interceptedHandshakes(program),
     withoutFields: fieldsLeftOut(program),
     handle: handler === undefined ? undefined : code`${name(handler)}`,
   };
@@ -283,7 +283,7 @@ function tcpPort(
         ...common,
         tls: tlsValue(mode.tls, listeners),
         division: divisionOfConnections(listeners, mode, {
-          answers: handshakeAnswers(program),
+          intercepted: interceptedHandshakes(program),
           withoutFields: common.withoutFields,
           handle,
         }),

@@ -23,8 +23,8 @@ export interface DivisionContext {
   readonly tcp: TcpBindNode | undefined;
   /** Fields that the log lines of connections omit; `undefined` if they omit none. */
   readonly withoutFields: readonly string[] | undefined;
-  /** Takes the handshakes of an ACME server; `undefined` if the gateway answers none. */
-  readonly answers: ImportSymbol | undefined;
+  /** Takes the handshakes of an ACME server; `undefined` if there are none. */
+  readonly intercepted: ImportSymbol | undefined;
   /** Function that routes connections; `undefined` if none are routed. */
   readonly handle: Code | undefined;
 }
@@ -45,7 +45,7 @@ export function tlsValue(shared: TlsNode, listeners: readonly Certified[]): Prin
 export function divisionOfRequests(
   { listeners }: BindNode,
   { handshakeTimeout }: TlsNode,
-  { tcp, answers, withoutFields, handle }: DivisionContext,
+  { tcp, intercepted, withoutFields, handle }: DivisionContext,
 ): Code | undefined {
   const streams = tcp?.listeners ?? [];
   const ofPort = tcp?.mode.kind === "terminate" ? tcp.mode.tls : undefined;
@@ -54,7 +54,7 @@ export function divisionOfRequests(
     endedHere: hostnames(listeners.filter((each) => each.handshake === undefined)),
     passedOn: hostnames(streams.filter(({ tls }) => tls === undefined)),
     ends: [...endsOf("requests", listeners, undefined), ...endsOf("connections", ended, ofPort)],
-    answers,
+    intercepted,
     handshakeTimeout,
     withoutFields,
     handle,
@@ -68,14 +68,14 @@ export function divisionOfRequests(
 export function divisionOfConnections(
   listeners: readonly TcpListenerNode[],
   { tls: { handshakeTimeout } }: Extract<TcpMode, { kind: "terminate" }>,
-  { answers, withoutFields, handle }: Omit<DivisionContext, "tcp">,
+  { intercepted, withoutFields, handle }: Omit<DivisionContext, "tcp">,
 ): Code | undefined {
   const ended = listeners.filter(({ tls }) => tls !== undefined);
   return divisionCode({
     endedHere: hostnames(ended.filter((each) => each.handshake === undefined)),
     passedOn: hostnames(listeners.filter(({ tls }) => tls === undefined)),
     ends: endsOf("connections", ended, undefined),
-    answers,
+    intercepted,
     handshakeTimeout,
     withoutFields,
     handle,
@@ -87,7 +87,7 @@ interface Division {
   readonly endedHere: readonly string[];
   readonly passedOn: readonly string[];
   readonly ends: readonly Printable[];
-  readonly answers: ImportSymbol | undefined;
+  readonly intercepted: ImportSymbol | undefined;
   /** In milliseconds. */
   readonly handshakeTimeout: number;
   readonly withoutFields: readonly string[] | undefined;
@@ -95,12 +95,13 @@ interface Division {
 }
 
 function divisionCode({ passedOn, ends, handshakeTimeout, ...rest }: Division): Code | undefined {
-  if (passedOn.length === 0 && ends.length === 0 && rest.answers === undefined) return undefined;
+  if (passedOn.length === 0 && ends.length === 0 && rest.intercepted === undefined)
+    return undefined;
   const settings = {
     endedHere: rest.endedHere,
     passedOn: passedOn.length === 0 ? undefined : passedOn,
     ends: ends.length === 0 ? undefined : ends,
-    answers: rest.answers,
+    intercepted: rest.intercepted,
     handshakeTimeout: milliseconds(handshakeTimeout),
     withoutFields: rest.withoutFields,
     handle: rest.handle,

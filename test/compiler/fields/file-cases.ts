@@ -350,6 +350,21 @@ const plainSeeds: readonly object[] = [
     ],
   }),
   gateway({ protocol: "TLS", tcpRoutes: [{ backends: [host] }] }),
+  {
+    binds: [
+      { port: 3001, listeners: [{ routes: [{ backends: [host] }] }] },
+      {
+        port: 3002,
+        listeners: [
+          {
+            protocol: "HTTPS",
+            tls: { acme: { names: ["a.test"] } },
+            routes: [{ backends: [host] }],
+          },
+        ],
+      },
+    ],
+  },
   gateway({ protocol: "TLS", tls: { spiffe: {} }, tcpRoutes: [{ backends: [host] }] }),
   gateway({
     protocol: "HTTPS",

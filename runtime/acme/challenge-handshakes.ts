@@ -3,7 +3,7 @@ import { createSecureContext, createServer, type SecureContext, type Server } fr
 import { ignoreError } from "../net/socket-reads.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import { SECOND } from "../process/units.ts";
-import type { HandshakeAnswers } from "../tcp/divided-port.ts";
+import type { InterceptedHandshakes } from "../tcp/divided-port.ts";
 import { AcmeRecords } from "./acme-records.ts";
 
 /** Protocol of the handshakes (RFC 8737 6.2). */
@@ -15,15 +15,15 @@ const HANDSHAKE_TIME = 10 * SECOND;
  * Answers the ACME server's handshakes for the names of this gateway, at any thread or replica. They offer one protocol that
  * nothing else speaks, and carry no data (RFC 8737 3).
  */
-export const handshakeAnswers: HandshakeAnswers = {
+export const challengeHandshakes: InterceptedHandshakes = {
   takes: (protocols) => protocols.length === 1 && protocols[0] === PROTOCOL,
   open: (gateway) => {
-    const server = answeringServer(gateway);
+    const server = challengeServer(gateway);
     return (socket: Socket) => void server.emit("connection", socket);
   },
 };
 
-function answeringServer(gateway: GatewayContext): Server {
+function challengeServer(gateway: GatewayContext): Server {
   const server = createServer({
     ALPNProtocols: [PROTOCOL],
     handshakeTimeout: HANDSHAKE_TIME,
@@ -46,12 +46,14 @@ async function contextFor(
   name: string,
   gateway: GatewayContext,
 ): Promise<SecureContext | undefined> {
-  const found = await AcmeRecords.of(gateway)?.answer(handshakeAnswerId(name.toLowerCase()));
+  const found = await AcmeRecords.of(gateway)?.challengeResponse(
+    handshakeChallengeId(name.toLowerCase()),
+  );
   if (typeof found?.cert !== "string" || typeof found.key !== "string") return undefined;
   return createSecureContext({ cert: found.cert, key: found.key });
 }
 
-/** Returns the id of the answer for a name. */
-export function handshakeAnswerId(name: string): string {
+/** Returns the id of the response for a name. */
+export function handshakeChallengeId(name: string): string {
   return `tls-alpn-01 ${name}`;
 }
