@@ -9,10 +9,10 @@ export class CachedResults<Value> {
   #before: ReadonlyMap<string, CachedResult<Value>> = new Map();
   #asked: Map<string, CachedResult<Value>> = new Map();
 
-  /** Returns the result of this name; `from` contains all its inputs. */
-  of(name: string, from: string, make: () => Value): Value {
+  /** Returns the result of this name; `from` contains all its inputs. `make` gets the result of the previous inputs. */
+  of(name: string, from: string, make: (before: Value | undefined) => Value): Value {
     const known = this.#asked.get(name) ?? this.#before.get(name);
-    const result = known?.from === from ? known : { from, value: make() };
+    const result = known?.from === from ? known : { from, value: make(known?.value) };
     this.#asked.set(name, result);
     return result.value;
   }

@@ -3,6 +3,7 @@ import { CachedInput } from "./1-parse/read-files.ts";
 import type { KubernetesModel } from "./2-lower/kubernetes/gateway/gateways.ts";
 import { CachedManifests } from "./2-lower/kubernetes/routes/cached-manifests.ts";
 import { type LowerOptions, lower } from "./2-lower/lower.ts";
+import { UnchangedRoutes } from "./2-lower/standalone/unchanged-routes.ts";
 import { CachedResolutions } from "./3-resolve/cached-resolutions.ts";
 import { resolve } from "./3-resolve/resolve.ts";
 import { type ClosedPart, resolveIsolated, type Unwritable } from "./3-resolve/resolve-isolated.ts";
@@ -48,6 +49,7 @@ export interface CheckOptions extends LowerOptions {
 export class CachedCheck {
   readonly input: CachedInput;
   readonly manifests = new CachedManifests();
+  readonly routes = new UnchangedRoutes();
   readonly resolutions = new CachedResolutions();
 
   /** Creates an empty cache, which holds YAML nodes only for `input` with nodes. */
@@ -74,7 +76,7 @@ export function checkFiles(
     },
   };
   const parsed = parse(paths, recording, cached?.input);
-  const lowered = parsed.value && lower(parsed.value, options, cached?.manifests);
+  const lowered = parsed.value && lower(parsed.value, options, cached);
   const input = parsed.value && { ...parsed.value, isTolerant: options.isIsolating === true };
   const resolved =
     input && lowered?.value && resolve(lowered.value, input, recording, cached?.resolutions);

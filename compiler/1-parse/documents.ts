@@ -22,26 +22,32 @@ const NODE_LIMIT = 200_000;
 
 const NO_ALIASES: ReadonlyMap<Alias, Node> = new Map();
 
+/** Parses YAML 1.2 with the core schema, without custom tags. */
+export function parseYaml(text: string): readonly Document[] {
+  const parsed = parseAllDocuments(text, {
+    version: "1.2",
+    // Checked by `readDocuments`: the parser compares each key of a mapping with all previous ones.
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: "silent",
+  });
+  return Array.isArray(parsed) ? parsed : [];
+}
+
 /**
- * Reads the YAML documents of a file: YAML 1.2 core schema, unique keys, no merge keys, no custom tags. Reports
- * mistakes; a file with any is not compiled further.
+ * Reads the YAML documents of a file: unique keys, no merge keys, no unknown anchors. Reports mistakes; a file with any
+ * is not compiled further. `parsed` is its parsed text, if that is known.
  */
 export function readDocuments(
   name: string,
   path: string,
   text: string,
   diagnostics: Diagnostics,
+  parsed: readonly Document[] = parseYaml(text),
 ): SourceFile {
-  const parsed = parseAllDocuments(text, {
-    version: "1.2",
-    // Checked below: the parser compares each key of a mapping with all previous ones.
-    uniqueKeys: false,
-    prettyErrors: false,
-    logLevel: "silent",
-  });
   // Most files have no aliases, and walking a large one takes long.
   const mayAlias = text.includes("*");
-  const documents = (Array.isArray(parsed) ? parsed : []).map((yaml, index): SourceDocument => {
+  const documents = parsed.map((yaml, index): SourceDocument => {
     const origin: Origin = { file: name, document: index, path: [] };
     reportSyntax(yaml, origin, text, diagnostics);
     if (yaml.contents !== null && yaml.errors.length === 0)

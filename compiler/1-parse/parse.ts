@@ -11,7 +11,7 @@ import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import type { Manifest } from "../manifests/manifests.ts";
 import type { ConfigValue } from "../schema/config-values.ts";
-import { validator } from "../schema/validate.ts";
+import { ReusableValidator } from "../schema/validate.ts";
 import { withoutIgnored } from "./ignored-fields.ts";
 import { inputFiles, isEmpty } from "./input-files.ts";
 import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";
@@ -110,6 +110,7 @@ export function parse(
     readable.map(({ source }) => source),
     host,
     diagnostics,
+    cached,
   );
   return result(standalone && { ...standalone, files, inputs, folder });
 }
@@ -172,23 +173,27 @@ function readStandalone(
   files: readonly SourceFile[],
   host: Host,
   diagnostics: Diagnostics,
+  cached: CachedInput | undefined,
 ): StandaloneInput | undefined {
   for (const { name, path: file } of files.slice(1)) {
     const at = { file: name, document: 0, path: [], part: "file" } as const;
     diagnostics.report("several-files", at, { file });
   }
-  return files.flatMap((file) => readFile(file, host, diagnostics) ?? []).at(0);
+  return files.flatMap((file) => readFile(file, host, diagnostics, cached) ?? []).at(0);
 }
 
 function readFile(
   file: SourceFile,
   host: Host,
   diagnostics: Diagnostics,
+  cached: CachedInput | undefined,
 ): StandaloneInput | undefined {
-  const [document, second] = file.documents.filter((each) => !isEmpty(each));
+  // Without cached nodes, each access parses them again.
+  const { documents } = file;
+  const [document, second] = documents.filter((each) => !isEmpty(each));
   const origin = {
     file: file.name,
-    document: document ? file.documents.indexOf(document) : 0,
+    document: document ? documents.indexOf(document) : 0,
     path: [],
   };
   if (document === undefined) {
@@ -197,15 +202,17 @@ function readFile(
   }
   if (second !== undefined) {
     const start = second.yaml.contents?.range?.[0] ?? 0;
-    const at = { ...origin, document: file.documents.indexOf(second) };
+    const at = { ...origin, document: documents.indexOf(second) };
     diagnostics.report("several-documents", { ...at, offsets: [start, start] }, {});
     return undefined;
   }
   if (reportOtherTool(file, diagnostics)) return undefined;
-  const schema = standaloneSchema();
+  const known = cached?.standalone ?? new ReusableValidator(standaloneSchema());
+  if (cached !== undefined) cached.standalone = known;
+  const { schema } = known;
   const given = readValue(document, origin, schema, host, diagnostics);
   const read = withoutIgnored(given, schema, origin, diagnostics);
-  const { repaired } = validator(schema, [read.value]);
+  const { repaired } = known.for([read.value]);
   const { value, broken } = repaired(read, origin, diagnostics);
   return value && { kind: "standalone", file: value, origin, broken };
 }

@@ -1,12 +1,15 @@
 import path from "node:path";
-import { isMap, isScalar } from "yaml";
-import { CachedByObject, CachedResults } from "../cached-results.ts";
+import { isDeepStrictEqual } from "node:util";
+import { type Document, isMap, isScalar } from "yaml";
+import { CachedResults } from "../cached-results.ts";
 import { type Diagnostic, Diagnostics } from "../diagnostics/diagnostic.ts";
 import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
-import { readDocuments } from "./documents.ts";
+import type { ReusableValidator } from "../schema/validate.ts";
+import { parseYaml, readDocuments } from "./documents.ts";
 import { isEmpty, isSchema, isStandalone } from "./input-files.ts";
-import type { ReadDocument, ReadManifests } from "./kubernetes/manifests.ts";
+import { CachedManifestReads, type ReadDocument } from "./kubernetes/manifests.ts";
+import type { StandaloneFile } from "./standalone/standalone.ts";
 import { plainValue } from "./values.ts";
 
 /** A file that was read. */
@@ -30,10 +33,25 @@ export class CachedInput {
   /** Whether YAML nodes are cached too, for a reader that locates places after every change. */
   readonly hasNodes: boolean;
   readonly files = new CachedResults<ReadFile>();
-  readonly manifests = new CachedByObject<ReadDocument, ReadManifests>();
+  /** Parsed texts, if nodes are cached: readers that name a file differently share them. */
+  readonly yaml = new CachedResults<readonly Document[]>();
+  readonly manifests = new CachedManifestReads();
+  /** Schema of standalone files, as soon as one is read. */
+  standalone: ReusableValidator<StandaloneFile> | undefined;
 
   constructor({ hasNodes = false }: { readonly hasNodes?: boolean } = {}) {
     this.hasNodes = hasNodes;
+  }
+
+  /** Returns the YAML of a text. */
+  yamlOf(file: string, text: string): readonly Document[] {
+    return this.hasNodes ? this.yaml.of(file, text, () => parseYaml(text)) : parseYaml(text);
+  }
+
+  /** Marks the end of a compilation: files that it did not read are dropped. */
+  turn(): void {
+    this.files.turn();
+    this.yaml.turn();
   }
 }
 
@@ -50,10 +68,12 @@ export function readFiles(
     if (text.kind === "text") {
       const name = names[index] ?? file;
       const read = () =>
-        text.isDamaged ? damaged(name, file, text.text) : readOne(name, file, text.text);
+        text.isDamaged
+          ? damaged(name, file, text.text)
+          : readOne(name, file, text.text, cached?.yamlOf(file, text.text));
       const one =
-        cached?.files.of(`${name}\n${file}`, text.text, () =>
-          cached.hasNodes ? withData(read()) : withoutNodes(read()),
+        cached?.files.of(`${name}\n${file}`, text.text, (before) =>
+          cached.hasNodes ? withData(read(), before) : withoutNodes(read()),
         ) ?? read();
       // A file of another tool is reported as such, rather than by its first YAML mistake.
       if (one.found.length > 0 && !reportOtherTool(one.source, diagnostics))
@@ -85,9 +105,14 @@ export function reportOtherTool(file: SourceFile, diagnostics: Diagnostics): boo
   return true;
 }
 
-function readOne(name: string, file: string, text: string): ReadFile {
+function readOne(
+  name: string,
+  file: string,
+  text: string,
+  parsed: readonly Document[] | undefined,
+): ReadFile {
   const found = new Diagnostics();
-  const source = readDocuments(name, file, text, found);
+  const source = readDocuments(name, file, text, found, parsed);
   const forms = source.documents.map(formOf);
   // A repeated key is reported, and the rest of the file can still be read.
   const isBroken = found.list.some(({ code }) => code !== "duplicate-key");
@@ -104,10 +129,18 @@ function damaged(name: string, file: string, text: string): ReadFile {
   return { source, found: found.list, isBroken: true, forms: [], plain: () => [] };
 }
 
-/** Returns the file with its documents as the same objects each time, by which results are cached. */
-function withData({ source, ...file }: ReadFile): ReadFile {
+/**
+ * Returns the file with its documents as the same objects each time, by which results are cached: those that did not
+ * change are the objects of the file before its last change.
+ */
+function withData({ source, ...file }: ReadFile, before: ReadFile | undefined): ReadFile {
+  const known = before?.plain() ?? [];
   const documents = file.isBroken ? [] : plainDocuments(source);
-  return { ...file, source, plain: () => documents };
+  const same = documents.map((document, index) => {
+    const old = known[index];
+    return old !== undefined && isDeepStrictEqual(old, document) ? old : document;
+  });
+  return { ...file, source, plain: () => same };
 }
 
 /**

@@ -13,6 +13,7 @@ import {
 import type { AssumedResource } from "./kubernetes/inventory/inventory.ts";
 import type { CachedManifests } from "./kubernetes/routes/cached-manifests.ts";
 import { lowerStandalone } from "./standalone/standalone.ts";
+import type { UnchangedRoutes } from "./standalone/unchanged-routes.ts";
 
 /** Selects the gateways to lower. */
 export interface LowerOptions {
@@ -40,11 +41,17 @@ export interface Lowered {
   readonly kubernetes: KubernetesModel | undefined;
 }
 
+/** Cached results of either form. */
+interface LowerCache {
+  readonly manifests: CachedManifests;
+  readonly routes: UnchangedRoutes;
+}
+
 /** Converts either form to the same resources. */
 export function lower(
   parsed: Parsed,
   options: LowerOptions,
-  cache?: CachedManifests,
+  cache?: LowerCache,
 ): WithDiagnostics<Lowered> {
   const diagnostics = new Diagnostics(
     (found) => parsed.kind === "standalone" && isAboutBroken(found, parsed),
@@ -59,7 +66,7 @@ export function lower(
       logLevels: [],
       backends: unservedBackends(namedBackends(resources), resources),
     };
-    const gateways = [{ name, resources }];
+    const gateways = [{ name, resources: cache?.routes.same(resources) ?? resources }];
     return { value: { gateways, unserved, kubernetes: undefined }, diagnostics: diagnostics.list };
   }
   const at = { file: parsed.files[0]?.name ?? "", document: 0, path: [], part: "file" } as const;
@@ -67,7 +74,7 @@ export function lower(
     lowerKubernetes(
       parsed.manifests,
       { diagnostics, isDelivered: options.isDelivered === true },
-      { assumed: options.assumed, cache },
+      { assumed: options.assumed, cache: cache?.manifests },
     ),
   );
   if (kubernetes === undefined) return { value: undefined, diagnostics: diagnostics.list };

@@ -7,10 +7,10 @@ import { fileProblem, type Host } from "../host.ts";
 import { auditPrograms } from "../inspect/audit/audit.ts";
 import { type AuditBaseline, unaccepted } from "../inspect/audit/baseline.ts";
 import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
-import { checkedDiff } from "../inspect/diff/checked-diff.ts";
+import { checkedDiff, programPairs } from "../inspect/diff/checked-diff.ts";
 import { gitHost } from "../inspect/diff/git-host.ts";
 import { gatewayGraph } from "../inspect/graph/gateway-graph.ts";
-import { reviewAccess } from "../inspect/review/access-review.ts";
+import { type ReviewedGateway, reviewAccess } from "../inspect/review/access-review.ts";
 import { reviewPage } from "../inspect/review/page/page.ts";
 import type { Review } from "../inspect/review/page/review.ts";
 import { runTests, type TestRun } from "../inspect/tests/run-tests.ts";
@@ -82,7 +82,7 @@ async function reviewFiles(given: Arguments, context: CommandContext): Promise<C
     inputs: input.files,
     files: checked.files,
     made: { at: host.now(), version: version() },
-    access: reviewAccess(checked.programs),
+    access: reviewAccess(reviewedGateways(checked, before)),
     changes: before && {
       base: options.base ?? "",
       diff: checkedDiff(before, checked),
@@ -145,6 +145,16 @@ function auditOf(
       return { finding, reason: entry?.reason ?? "" };
     });
   return { findings: open, accepted };
+}
+
+/** Pairs each gateway with its earlier form. */
+function reviewedGateways(
+  { programs }: CheckedInput,
+  before: CheckedInput | undefined,
+): readonly ReviewedGateway[] {
+  if (before === undefined) return programs.map((program) => ({ program, before: undefined }));
+  const old = new Map(programPairs(before, { programs }).map(([a, b]) => [b, a]));
+  return programs.map((program) => ({ program, before: old.get(program) }));
 }
 
 function graphsOf({ programs }: CheckedInput, before: CheckedInput | undefined): Review["graphs"] {

@@ -133,10 +133,19 @@ function item(
     label,
     kind,
     detail,
+    // Editors sort by label otherwise, which puts dozens of methods before the members.
+    sortText: `${METHODS.has(kind) ? 1 : 0}${label}`,
     ...(doc !== undefined && { documentation: { kind: "markdown", value: doc } }),
     textEdit: { range, newText: label },
   };
 }
+
+/** Kinds that are offered after the others. */
+const METHODS: ReadonlySet<CompletionItemKind> = new Set([
+  CompletionItemKind.Method,
+  CompletionItemKind.Function,
+  CompletionItemKind.Keyword,
+]);
 
 function typeOf(phase: CelPhase, path: string): string {
   const type = phaseEnvironment(phase).declarations.get(path)?.type;

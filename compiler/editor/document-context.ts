@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { Range } from "vscode-languageserver";
 import type { TextDocument } from "vscode-languageserver-textdocument";
 import type { SourceFile } from "../diagnostics/source.ts";
@@ -32,6 +33,15 @@ export function placedNode(context: DocumentContext, offset: number): PlacedNode
   const at = nodeAt(context.source, offset);
   const schema = at && context.reference.schemaOf(context.source, at.document, at.path);
   return at && schema && { at, schema };
+}
+
+/** Returns the files of its configuration with paths relative to the folder of the document, for texts that people read. */
+export function filesBeside({ path: file, project }: DocumentContext): readonly SourceFile[] {
+  const folder = path.dirname(file);
+  return (project?.checked.files ?? []).map((each) => ({
+    ...each,
+    path: path.relative(folder, path.resolve(each.path)),
+  }));
 }
 
 /** Converts offsets in a document to a range. */

@@ -187,7 +187,7 @@ export class EditorFeatures {
   /** Returns who may call the tools of a route of a document. */
   who(file: string, document: TextDocument, route: string): string {
     const context = this.#context(file, document);
-    return context?.project === undefined ? "" : whoCanCall(context.project, route, context);
+    return context?.project === undefined ? "" : whoCanCall(route, context);
   }
 
   /** Returns the test file with a test of the rule at an offset, or why there is none. */

@@ -98,7 +98,8 @@ function textOf({ yaml }: SourceDocument, key: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-function isInside(file: string, input: string): boolean {
+/** Whether a file is an input or in the folder that is one. */
+export function isInside(file: string, input: string): boolean {
   const below = path.relative(input, file);
   return below === "" || !(below.startsWith("..") || path.isAbsolute(below));
 }

@@ -31,5 +31,5 @@ export function overviewAt(context: DocumentContext, line: number): Overview {
   });
   if (project === undefined || here === undefined) return { access: "", graph };
   const { name, id } = here.route;
-  return { route: name, access: whoCanCall(project, id, context), graph };
+  return { route: name, access: whoCanCall(id, context), graph };
 }

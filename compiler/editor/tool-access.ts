@@ -16,8 +16,7 @@ import { accessOf } from "../ir/access.ts";
 import { servedTargets } from "../ir/backend-text.ts";
 import type { Program, RouteNode } from "../ir/program.ts";
 import { servedRoutes } from "../ir/routes.ts";
-import type { DocumentContext } from "./document-context.ts";
-import type { Project } from "./project.ts";
+import { type DocumentContext, filesBeside } from "./document-context.ts";
 import { offeredIn } from "./seen-names.ts";
 
 /** Commands of the server. */
@@ -85,12 +84,9 @@ export function lensesOf(context: DocumentContext): readonly CodeLens[] {
 }
 
 /** Returns who may call the known tools of a route, as `gwc can --who` prints it. */
-export function whoCanCall(
-  project: Project,
-  id: string,
-  context: Pick<DocumentContext, "tests">,
-): string {
-  const { programs, files } = project.checked;
+export function whoCanCall(id: string, context: DocumentContext): string {
+  const programs = context.project?.checked.programs ?? [];
+  const files = filesBeside(context);
   const texts = programs.flatMap((program) =>
     servedRoutes(program)
       .filter(({ route }) => route.id === id)

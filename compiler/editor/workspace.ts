@@ -2,6 +2,7 @@ import path from "node:path";
 import { readDocuments } from "../1-parse/documents.ts";
 import { isTestFile } from "../1-parse/input-files.ts";
 import { CachedInput } from "../1-parse/read-files.ts";
+import { CachedResults } from "../cached-results.ts";
 import { Diagnostics } from "../diagnostics/diagnostic.ts";
 import { type Finding, findingsOf } from "../diagnostics/report/findings.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
@@ -31,7 +32,12 @@ export class Workspace {
   readonly #sources = new Map<string, SourceFile>();
   /** Findings of the last run of test files, until a document changes. */
   readonly #testRuns = new Map<string, readonly Finding[]>();
+  /** Texts as read, which all configurations share. */
   readonly #read = new CachedInput({ hasNodes: true });
+  /** Findings of test files without running them. */
+  readonly #tests = new CachedResults<readonly Finding[]>();
+  /** Whether all findings were computed since files changed. */
+  #isComplete = false;
   #configured: ConfiguredInputs = [];
 
   constructor(host: Host) {
@@ -65,6 +71,12 @@ export class Workspace {
     this.#projects.clear();
     this.#files.clear();
     this.#sources.clear();
+    // Entries that no finding needed belong to files that are gone.
+    if (this.#isComplete) {
+      this.#read.turn();
+      this.#tests.turn();
+    }
+    this.#isComplete = false;
   }
 
   /** Returns an open document; `undefined` if it is not open, or not a file of gwc. */
@@ -84,7 +96,8 @@ export class Workspace {
     if (known !== undefined) return known;
     const read = this.host.readText(file);
     const text = read.kind === "text" ? read.text : "";
-    const source = readDocuments(file, file, text, new Diagnostics());
+    const parsed = this.#read.yamlOf(file, text);
+    const source = readDocuments(file, file, text, new Diagnostics(), parsed);
     this.#sources.set(file, source);
     return source;
   }
@@ -107,6 +120,7 @@ export class Workspace {
     const files = this.files;
     const projects = new Set(files.flatMap(({ project }) => project ?? []));
     const tests = files.flatMap((file) => (file.use.kind === "tests" ? file.path : []));
+    this.#isComplete = true;
     return [
       ...[...projects].flatMap((project) => project.findings),
       ...tests.flatMap((test) => this.#testFindings(test)),
@@ -126,8 +140,7 @@ export class Workspace {
     this.#sources.delete(file);
     this.#files.clear();
     this.#testRuns.clear();
-    this.#read.files.turn();
-    for (const project of this.#projects.values()) project.change();
+    for (const project of this.#projects.values()) project.change(file);
   }
 
   /** Runs the tests of a file; its findings are those of the run until a document changes. Returns a summary. */
@@ -147,14 +160,16 @@ export class Workspace {
   #testFindings(file: string): readonly Finding[] {
     const ofRun = this.#testRuns.get(file);
     if (ofRun !== undefined) return ofRun;
-    const diagnostics = new Diagnostics();
-    const { files } = readTests([file], this.host, diagnostics);
-    return findingsOf(diagnostics.list, files, false);
+    return this.#tests.of(file, this.#texts.get(file) ?? "", () => {
+      const diagnostics = new Diagnostics();
+      const { files } = readTests([file], this.host, diagnostics);
+      return findingsOf(diagnostics.list, files, false);
+    });
   }
 
   #project(files: readonly string[]): Project {
     const key = files.join("\n");
-    const project = this.#projects.get(key) ?? new Project(files, this.host);
+    const project = this.#projects.get(key) ?? new Project(files, this.host, this.#read);
     this.#projects.set(key, project);
     return project;
   }

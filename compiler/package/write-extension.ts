@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { build } from "esbuild";
@@ -27,6 +28,15 @@ export async function writeExtension(folder: string): Promise<void> {
   });
 }
 
+/** Packages a folder with the extension as a file that editors install, with Microsoft's tool for that. */
+function packageExtension(folder: string, file: string): void {
+  const argv = ["--yes", "@vscode/vsce@4", "package", "--no-dependencies", "--out", file];
+  execFileSync("npx", argv, { cwd: folder, stdio: "inherit" });
+}
+
 // `npm run extension`
-if (process.argv[1] === import.meta.filename)
-  await writeExtension(path.join(root, "out", "editor", "vscode"));
+if (process.argv[1] === import.meta.filename) {
+  const folder = path.join(root, "out", "editor", "vscode");
+  await writeExtension(folder);
+  packageExtension(folder, path.join(root, "out", "editor", "gwc.vsix"));
+}

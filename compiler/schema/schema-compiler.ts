@@ -5,10 +5,15 @@ import { formats } from "./formats.ts";
 import { type Fields, isWritable, type Schema, type ValueCheck } from "./schema.ts";
 
 /**
- * Compiles a schema with gwc's keywords and formats, reduced to the fields that the values use: compiling is the
- * expensive part, and an input uses few of all fields.
+ * Compiles a schema for these values, reduced to the fields that they use: compiling is the expensive part, and an input
+ * uses few of all fields.
  */
 export function compileSchema(schema: Schema, values: readonly ConfigValue[]): ValidateFunction {
+  return compileFields(schema, usedFields(schema, values));
+}
+
+/** Compiles these fields of a schema with gwc's keywords and formats. */
+export function compileFields(schema: Schema, used: ReadonlySet<string>): ValidateFunction {
   const ajv = new Ajv({
     allErrors: true,
     strict: false,
@@ -41,44 +46,72 @@ export function compileSchema(schema: Schema, values: readonly ConfigValue[]): V
       (parseDuration(text) ?? Number.POSITIVE_INFINITY) >= (parseDuration(minimum) ?? 0),
   });
   for (const [name, isOf] of Object.entries(formats)) ajv.addFormat(name, isOf);
-  return ajv.compile(usedPart(schema, values));
+  return ajv.compile(usedPart(schema, "", used));
 }
 
 /**
- * Returns the part of a schema that applies to the values: the fields that one of them has. Unsupported fields are
- * unknown to ajv; the report tells them apart.
+ * Returns the fields of a schema that one of the values has, by their paths. Unsupported fields are unknown to ajv; the
+ * report tells them apart.
  */
-function usedPart(schema: Schema, values: readonly ConfigValue[]): Schema {
+export function usedFields(schema: Schema, values: readonly ConfigValue[]): ReadonlySet<string> {
+  const used = new Set<string>();
+  addUsedFields(schema, values, "", used);
+  return used;
+}
+
+function addUsedFields(
+  schema: Schema,
+  values: readonly ConfigValue[],
+  path: string,
+  used: Set<string>,
+): void {
   const { properties, additionalProperties, items } = schema;
-  const fields = properties === undefined ? undefined : usedFields(properties, values);
-  const children = typeof additionalProperties === "object" ? otherValues(schema, values) : [];
+  if (properties !== undefined) {
+    const mappings = values.filter(isMapping);
+    for (const name of new Set(mappings.flatMap((value) => Object.keys(value)))) {
+      const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      if (field === undefined || !isWritable(field)) continue;
+      const inside = mappings.flatMap((value) =>
+        Object.hasOwn(value, name) ? [value[name] ?? null] : [],
+      );
+      used.add(fieldPath(path, name));
+      addUsedFields(field, inside, fieldPath(path, name), used);
+    }
+  }
+  if (typeof additionalProperties === "object")
+    addUsedFields(additionalProperties, otherValues(schema, values), path + OTHERS, used);
+  if (items === undefined) return;
+  const inside = values.flatMap((each) => (Array.isArray(each) ? each : []));
+  addUsedFields(items, inside, path + ITEMS, used);
+}
+
+/** Steps to the schemas of items and of keys without a name, which no name of a field contains. */
+const ITEMS = "\n[]";
+const OTHERS = "\n{}";
+
+function fieldPath(path: string, name: string): string {
+  return `${path}\n${name}`;
+}
+
+/** Returns a schema with only these fields. */
+function usedPart(schema: Schema, path: string, used: ReadonlySet<string>): Schema {
+  const { properties, additionalProperties, items } = schema;
   return {
     ...schema,
-    ...(fields === undefined ? {} : { properties: fields }),
+    ...(properties === undefined ? {} : { properties: partOf(properties, path, used) }),
     ...(typeof additionalProperties === "object"
-      ? { additionalProperties: usedPart(additionalProperties, children) }
+      ? { additionalProperties: usedPart(additionalProperties, path + OTHERS, used) }
       : {}),
-    ...(items === undefined
-      ? {}
-      : {
-          items: usedPart(
-            items,
-            values.flatMap((each) => (Array.isArray(each) ? each : [])),
-          ),
-        }),
+    ...(items === undefined ? {} : { items: usedPart(items, path + ITEMS, used) }),
   };
 }
 
-function usedFields(properties: Fields, values: readonly ConfigValue[]): Fields {
-  const mappings = values.filter(isMapping);
-  const used = Object.entries(properties).flatMap(([name, each]) => {
-    if (!isWritable(each)) return [];
-    const inside = mappings.flatMap((value) =>
-      Object.hasOwn(value, name) ? [value[name] ?? null] : [],
-    );
-    return inside.length === 0 ? [] : [[name, usedPart(each, inside)] as const];
+function partOf(properties: Fields, path: string, used: ReadonlySet<string>): Fields {
+  const own = Object.entries(properties).flatMap(([name, each]) => {
+    const at = fieldPath(path, name);
+    return used.has(at) ? [[name, usedPart(each, at, used)] as const] : [];
   });
-  return Object.fromEntries(used);
+  return Object.fromEntries(own);
 }
 
 /** Returns the values of keys that a schema does not name. */

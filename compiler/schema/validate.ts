@@ -10,7 +10,7 @@ import {
 import { repairedValue } from "./repaired-value.ts";
 import { reportMore, reportViolation, type Subject } from "./report-violation.ts";
 import { type Schema, schemaAt } from "./schema.ts";
-import { compileSchema } from "./schema-compiler.ts";
+import { compileFields, usedFields } from "./schema-compiler.ts";
 import { type LimitedKeys, limitUnknownKeys } from "./unknown-key-limit.ts";
 import { unknownKeys } from "./unknown-keys.ts";
 import { type ValidParts, validParts } from "./valid-parts.ts";
@@ -43,7 +43,36 @@ export function validator<Value>(
   values: readonly ConfigValue[],
   whole?: string,
 ): Validator<Value> {
-  const validate = compileSchema(schema, values);
+  return validatorOf(schema, usedFields(schema, values), whole);
+}
+
+/** A validator that is compiled again only if values have fields that no earlier ones had. */
+export class ReusableValidator<Value> {
+  readonly schema: Schema<Value>;
+  #used: ReadonlySet<string> = new Set();
+  #validator: Validator<Value> | undefined;
+
+  constructor(schema: Schema<Value>) {
+    this.schema = schema;
+  }
+
+  /** Returns a validator for these values. */
+  for(values: readonly ConfigValue[]): Validator<Value> {
+    const used = usedFields(this.schema, values);
+    if (this.#validator !== undefined && [...used].every((field) => this.#used.has(field)))
+      return this.#validator;
+    this.#used = new Set([...this.#used, ...used]);
+    this.#validator = validatorOf(this.schema, this.#used);
+    return this.#validator;
+  }
+}
+
+function validatorOf<Value>(
+  schema: Schema<Value>,
+  used: ReadonlySet<string>,
+  whole?: string,
+): Validator<Value> {
+  const validate = compileFields(schema, used);
   const reportAll = (
     read: LimitedRead,
     origin: Origin,

@@ -59,6 +59,8 @@ interface Cell {
   readonly row: { readonly can: string; readonly name: string };
   readonly as: string;
   readonly outcome: string;
+  /** Outcome in the base, if it was another. */
+  readonly was: string | undefined;
 }
 
 /** Reads the cells of a page as a reader of its HTML would. */
@@ -70,10 +72,12 @@ function cellsOf(page: string): readonly Cell[] {
     ];
     return rows.flatMap(([, can = "", row = ""]) => {
       const name = unescaped(/<code>(.*?)<\/code>/.exec(row)?.[1] ?? "");
-      return [...row.matchAll(/<td class="(\w+)">/g)].map(([, outcome = ""], index) => ({
+      const cells = row.matchAll(/<td class="(\w+)(?: changed" data-was="(\w+): [^"]*)?">/g);
+      return [...cells].map(([, outcome = "", was], index) => ({
         row: { can: unescaped(can), name },
         as: unescaped(columns[index]?.[1] ?? ""),
         outcome,
+        was,
       }));
     });
   });
@@ -227,6 +231,35 @@ routes:
     expect(page).toContain('<span class="tag warning">');
   });
 
+  it("marks the cells with another decision than in the base, and no others", async () => {
+    const tool = (...own: readonly (string | object)[]) => ({
+      ...toolRoute,
+      policies: { jwtAuth, mcpAuthorization: { rules: own } },
+    });
+    const [search, status] = ['mcp.tool.name == "search"', 'mcp.tool.name == "status"'];
+    const made = workspace({
+      "old.yaml": file(tool(status, `jwt.sub == "ann" && ${search}`), paths),
+      "gateway.yaml": file(tool(search), paths),
+    });
+    const page = await pageOf(made, "--base", "old.yaml");
+    const changed = cellsOf(page).filter(({ was }) => was !== undefined);
+    expect(changed.map(({ row, as, outcome, was }) => [row.name, as, outcome, was])).toEqual([
+      ["search", '--as "{}"', "yes", "no"],
+      // Neither this row nor the class of Ann is named by the rules of today.
+      ["status", '--as "{}"', "no", "yes"],
+      ["status", '--as "{\\"sub\\":\\"ann\\"}"', "no", "yes"],
+    ]);
+    expect(page).toContain("3 changed cells");
+  });
+
+  it("marks the cells of a route that the base does not have", async () => {
+    const made = workspace({ "old.yaml": file(paths), "gateway.yaml": file(toolRoute, paths) });
+    const cells = cellsOf(await pageOf(made, "--base", "old.yaml"));
+    const ofTools = cells.filter(({ row }) => row.can !== "");
+    expect(new Set(ofTools.map(({ was }) => was))).toEqual(new Set(["absent"]));
+    expect(cells.filter(({ row }) => row.can === "").flatMap(({ was }) => was ?? [])).toEqual([]);
+  });
+
   it("compares with a file", async () => {
     const made = workspace({ "old.yaml": file(paths) });
     expect(await pageOf(made, "--base", "old.yaml")).toContain(
@@ -309,9 +342,16 @@ describeUnless(missingBrowser)("the page of gwc review", () => {
         mcpAuthorization: { rules: [`mcp.tool.name == ${JSON.stringify(HOSTILE)}`] },
       },
     };
-    const made = workspace({ "gateway.yaml": file(toolRoute, paths, hostile) });
+    const old = {
+      ...toolRoute,
+      policies: { jwtAuth, mcpAuthorization: { rules: rules.slice(0, 4) } },
+    };
+    const made = workspace({
+      "old.yaml": file(old, paths, hostile),
+      "gateway.yaml": file(toolRoute, paths, hostile),
+    });
     const { folder } = made;
-    const { code, stderr } = await gwc(["review"], { cwd: folder });
+    const { code, stderr } = await gwc(["review", "--base", "old.yaml"], { cwd: folder });
     expect(code, stderr).toBe(0);
     const browser = await startBrowser();
     page = await browser.newPage({ viewport: { width: 1100, height: 800 } });
@@ -360,6 +400,20 @@ describeUnless(missingBrowser)("the page of gwc review", () => {
     await page.selectOption("#outcome", "");
     await page.selectOption("#subject", "");
     await page.fill("#search", "");
+  });
+
+  it("shows only changed cells' rows and columns if asked to", async () => {
+    const rows = page.locator("#route-0 tbody tr:visible");
+    const all = await rows.count();
+    await page.check("#changed");
+    expect(await rows.count()).toBeLessThan(all);
+    expect(await page.locator("#route-0 tbody tr:visible:not(:has(td.changed))").count()).toBe(0);
+    expect(await page.locator("#route-1").isVisible()).toBe(false);
+    await page.locator("td.changed a:visible").first().click();
+    expect(await page.locator("dialog").innerText()).toMatch(/before\s+no: no rule allows it/);
+    await page.keyboard.press("Escape");
+    await page.uncheck("#changed");
+    expect(await rows.count()).toBe(all);
   });
 
   it("opens a cell with the keyboard, and closes it", async () => {

@@ -267,7 +267,7 @@ it.each(members)(
     for (const nth of [1, 3]) {
       const faulty = new FaultyMember(title, member, nth);
       const cached = new CachedCheck();
-      Object.assign(cached.input, { manifests: faulty });
+      Object.assign(cached.input.manifests, { documents: faulty });
       const checked = checkFiles(Object.keys(files), memoryHost(files), options, cached);
       if (!faulty.hasThrown) continue;
       const found = checked.diagnostics.filter(({ code }) => code === "internal-error");

@@ -1,4 +1,4 @@
-import type { CachedByObject } from "../../cached-results.ts";
+import { CachedByObject } from "../../cached-results.ts";
 import {
   type ConfigPath,
   childOf,
@@ -12,7 +12,7 @@ import { cutBelow, isLargerThan, MAX_LEVELS, MAX_SIZE } from "../../model/nestin
 import type { ConfigValue } from "../../schema/config-values.ts";
 import { scalarText } from "../../schema/config-values.ts";
 import type { Schema } from "../../schema/schema.ts";
-import { type Validator, validator } from "../../schema/validate.ts";
+import { ReusableValidator, type Validator } from "../../schema/validate.ts";
 import { hasAliases, withoutAliases } from "./aliases.ts";
 import type { KindRow } from "./kinds.ts";
 import { isKubernetes, type KubernetesObject, objectFields } from "./kubernetes-object.ts";
@@ -34,17 +34,20 @@ export interface ReadDocument {
 export function readManifests(
   documents: readonly ReadDocument[],
   diagnostics: Diagnostics,
-  cached?: CachedByObject<ReadDocument, ReadManifests>,
+  cached?: CachedManifestReads,
 ): readonly Manifest[] {
   // Schemas are only compiled for documents without a cached result.
-  const unread = documents.filter((document) => cached?.has(document) !== true);
-  const read = manifestReader(unread.map(({ value }) => value));
+  const unread = documents.filter((document) => cached?.documents.has(document) !== true);
+  const read = manifestReader(
+    unread.map(({ value }) => value),
+    cached?.kinds,
+  );
   const readOne = (document: ReadDocument): ReadManifests => {
     const found = new Diagnostics();
     return { manifests: read(document, found), found: found.list };
   };
   const manifests = documents.flatMap((document) => {
-    const one = cached?.of(document, () => readOne(document)) ?? readOne(document);
+    const one = cached?.documents.of(document, () => readOne(document)) ?? readOne(document);
     for (const each of one.found) diagnostics.add(each);
     return one.manifests;
   });
@@ -58,12 +61,19 @@ export interface ReadManifests {
   readonly found: readonly Diagnostic[];
 }
 
+/** Cached manifests by document, and the schemas of their kinds. */
+export class CachedManifestReads {
+  readonly documents = new CachedByObject<ReadDocument, ReadManifests>();
+  readonly kinds: KindSchemas = new Map();
+}
+
 /** Returns a function that reads the resources of any of these documents. */
 export function manifestReader(
   documents: readonly ConfigValue[],
+  schemas: KindSchemas = new Map(),
 ): (document: ReadDocument, diagnostics: Diagnostics) => readonly Manifest[] {
   const values = documents.flatMap((each) => itemsOf(each).map(({ value }) => value));
-  const preparation = { validators: new Map(), values };
+  const preparation = { schemas, validators: new Map(), values };
   return ({ value, origin }, diagnostics) =>
     itemsOf(value).flatMap((item) => {
       const at = { ...origin, path: [...origin.path, ...item.path] };
@@ -103,15 +113,23 @@ function itemsOf(value: ConfigValue): readonly Item[] {
   );
 }
 
-interface Prepared {
-  readonly schema: Schema;
-  readonly validate: Validator<unknown>;
+/** The schemas of the kinds seen so far. */
+type KindSchemas = Map<ManifestKind, KindSchema>;
+
+interface KindSchema {
+  readonly validator: ReusableValidator<unknown>;
   readonly hasAliases: boolean;
   readonly hasQuantities: boolean;
 }
 
+interface Prepared extends Omit<KindSchema, "validator"> {
+  readonly schema: Schema;
+  readonly validate: Validator<unknown>;
+}
+
 /** Validators of the kinds seen so far, and all resources that are read. */
 interface Preparation {
+  readonly schemas: KindSchemas;
   readonly validators: Map<ManifestKind, Prepared>;
   readonly values: readonly KubernetesObject[];
 }
@@ -119,7 +137,7 @@ interface Preparation {
 function readManifest(
   value: KubernetesObject,
   place: Origin,
-  { validators, values }: Preparation,
+  { schemas, validators, values }: Preparation,
   diagnostics: Diagnostics,
 ): Manifest | undefined {
   const recognised = recognise(value, place, diagnostics);
@@ -132,7 +150,7 @@ function readManifest(
   // The meaning of another version is unknown; only the existence of the resource is known.
   if (!isKnown) return broken(row.kind, known);
   const preparedOnce = () => {
-    const prepared = validators.get(row.kind) ?? prepare(row, values);
+    const prepared = validators.get(row.kind) ?? prepare(row, values, schemas);
     validators.set(row.kind, prepared);
     return prepared;
   };
@@ -237,12 +255,22 @@ function broken(
   return { ...known, kind, spec: undefined, isPartial: true, broken: [] } as Manifest;
 }
 
-function prepare(row: KindRow, values: readonly KubernetesObject[]): Prepared {
-  const schema = row.schema();
+function prepare(
+  row: KindRow,
+  values: readonly KubernetesObject[],
+  schemas: KindSchemas,
+): Prepared {
+  const known = schemas.get(row.kind) ?? kindSchema(row);
+  schemas.set(row.kind, known);
+  const { validator, ...traits } = known;
   const own = values.filter(({ kind }) => row.names.includes(kind));
+  return { ...traits, schema: validator.schema, validate: validator.for(own) };
+}
+
+function kindSchema(row: KindRow): KindSchema {
+  const schema = row.schema();
   return {
-    schema,
-    validate: validator(schema, own),
+    validator: new ReusableValidator(schema),
     hasAliases: hasAliases(schema),
     hasQuantities: hasQuantities(schema),
   };

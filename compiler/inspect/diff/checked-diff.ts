@@ -7,7 +7,7 @@ import { programDiff } from "./program-diff.ts";
 
 /** Compares all gateways of two configurations, and the credentials in their files; riskiest differences first. */
 export function checkedDiff(before: Checked, after: Checked): ProgramDiff {
-  const pairs = pairsOf(before, after);
+  const pairs = programPairs(before, after);
   const work = workOfCommand();
   const all = pairs.map(([old, now]) => {
     const found = programDiff(old, now, work);
@@ -35,7 +35,10 @@ function diffOf(
 }
 
 /** Pairs Gateways by name; standalone files have one per side, which pair regardless of name. */
-function pairsOf(before: Checked, after: Checked): readonly (readonly [Program, Program])[] {
+export function programPairs(
+  before: Pick<Checked, "programs">,
+  after: Pick<Checked, "programs">,
+): readonly (readonly [Program, Program])[] {
   const [old, now] = [before.programs, after.programs];
   const [first, second] = [old[0], now[0]];
   if (old.length === 1 && now.length === 1 && first !== undefined && second !== undefined)

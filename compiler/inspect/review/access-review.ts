@@ -7,6 +7,14 @@ import { type ServedTcpRoute, servedRoutes, servedTcpRoutes } from "../../ir/rou
 import { type AccessChain, chainOf } from "../diff/chain.ts";
 import { type Work, workOfCommand } from "../effect/work/work.ts";
 import { type CellDecision, decide } from "./cell-decision.ts";
+import {
+  type CellChange,
+  cellChange,
+  connectionKey,
+  type EarlierRoute,
+  EarlierRoutes,
+  formerItems,
+} from "./earlier-access.ts";
 import { type ReviewedResource, resourcesOf } from "./resources.ts";
 import { type CallerClass, type CallerClasses, subjectsOf } from "./subjects.ts";
 
@@ -34,10 +42,18 @@ export interface ReviewedRow {
   readonly resource: ReviewedResource;
   /** Indexes of decisions, in the order of the subjects. */
   readonly cells: readonly number[];
+  /** Earlier decisions of the cells that have another one now; `undefined` without a base. */
+  readonly changes: readonly (CellChange | undefined)[] | undefined;
 }
 
-/** Decides for each route which classes of callers may use which of its resources. */
-export function reviewAccess(programs: readonly Program[]): AccessReview {
+/** A gateway, and its earlier form if there is a base. */
+export interface ReviewedGateway {
+  readonly program: Program;
+  readonly before: Program | undefined;
+}
+
+/** Decides for each route which classes of callers may use which of its resources, and what is new about that. */
+export function reviewAccess(gateways: readonly ReviewedGateway[]): AccessReview {
   const work = workOfCommand();
   const decisions = new Map<string, { readonly index: number; readonly decision: CellDecision }>();
   const indexOf = (decision: CellDecision): number => {
@@ -48,34 +64,64 @@ export function reviewAccess(programs: readonly Program[]): AccessReview {
     decisions.set(key, { index: decisions.size, decision });
     return decisions.size - 1;
   };
-  const routes = programs.flatMap((program) => [
-    ...servedRoutes(program).flatMap(({ route, listeners }) => {
-      const [listener] = listeners;
-      if (listener === undefined) return [];
-      const names = listeners.map(({ name }) => name);
-      return reviewedRoute(program.name, route, listener, names, indexOf, work);
-    }),
-    ...servedTcpRoutes(program).map((served) =>
-      reviewedConnections(program.name, served, indexOf, work),
-    ),
-  ]);
+  const routes = gateways.flatMap(({ program, before }) => {
+    const earlier =
+      before &&
+      new EarlierRoutes(before, ({ route, listeners: [listener] }) =>
+        listener === undefined ? NOTHING : resourcesAndCallers(route, listener, work),
+      );
+    const context = { gateway: program.name, earlier, indexOf, work };
+    return [
+      ...servedRoutes(program).flatMap(({ route, listeners }) => {
+        const [listener] = listeners;
+        if (listener === undefined) return [];
+        const names = listeners.map(({ name }) => name);
+        return reviewedRoute(route, listener, names, context);
+      }),
+      ...servedTcpRoutes(program).map((served) => reviewedConnections(served, context)),
+    ];
+  });
   return { routes, decisions: [...decisions.values()].map(({ decision }) => decision) };
 }
 
+const NOTHING = { resources: [], subjects: [] };
+
+/** Inputs that the matrices of a gateway share. */
+interface ReviewContext {
+  readonly gateway: string;
+  /** Routes of the base; `undefined` without one. */
+  readonly earlier: EarlierRoutes | undefined;
+  readonly indexOf: (decision: CellDecision) => number;
+  readonly work: Work;
+}
+
 function reviewedRoute(
-  gateway: string,
   route: RouteNode,
   listener: ListenerNode,
   listeners: readonly string[],
-  indexOf: (decision: CellDecision) => number,
-  work: Work,
+  { gateway, earlier, indexOf, work }: ReviewContext,
 ): ReviewedRoute {
-  const { subjects, undecided, rows: decided } = routeDecisions(route, listener, work);
+  const old = earlier?.take(route.name);
+  const { subjects, undecided, rows: decided } = routeDecisions(route, listener, work, old);
   const rows = decided.map(({ resource, decisions }) => ({
     resource,
     cells: decisions.map(indexOf),
+    changes: earlier && changesOf(decisions, resource, subjects, old, work),
   }));
   return { gateway, name: route.name, listeners, origin: route.origin, subjects, rows, undecided };
+}
+
+function changesOf(
+  decisions: readonly CellDecision[],
+  resource: ReviewedResource,
+  subjects: readonly CallerClass[],
+  old: EarlierRoute | undefined,
+  work: Work,
+): ReviewedRow["changes"] {
+  return subjects.flatMap((subject, index) => {
+    const decision = decisions[index];
+    return decision === undefined ? [] : [cellChange(decision, resource, subject, old, work)];
+  });
 }
 
 /** The decisions about the resources of a route, for each class of callers. */
@@ -87,17 +133,25 @@ export interface RouteDecisions extends CallerClasses {
   }[];
 }
 
-/** Decides which classes of callers may use which resources of a route. */
+/**
+ * Decides which classes of callers may use which resources of a route. Classes and items that only the rules of its
+ * earlier form name are decided too, because their access may have changed.
+ */
 export function routeDecisions(
   route: RouteNode,
   listener: ListenerNode,
   work: Work = workOfCommand(),
+  earlier?: EarlierRoute,
 ): RouteDecisions {
-  // Rules of single models are asked with their model.
   const met = allPolicies(listener, route);
-  const chainFor = (target: string | undefined) => chainOf(met, target);
-  const resources = resourcesOf(route, listener, chainFor, work);
-  const { subjects, undecided } = subjectsOf(chainsOf(route, met, resources), work);
+  const own = resourcesAndCallers(route, listener, work);
+  const resources = [
+    ...own.resources,
+    ...(earlier === undefined ? [] : formerItems(earlier, own.resources)),
+  ];
+  const known = new Set(own.subjects.map(({ key }) => key));
+  const former = (earlier?.subjects ?? []).filter(({ key }) => !known.has(key));
+  const [subjects, { undecided }] = [[...own.subjects, ...former], own];
   const rows = resources.map((resource) => {
     const { anyOf } = resource;
     const policies = anyOf.length === 0 ? [met] : anyOf.map((use) => [...met, use]);
@@ -107,13 +161,24 @@ export function routeDecisions(
   return { subjects, undecided, rows };
 }
 
+function resourcesAndCallers(
+  route: RouteNode,
+  listener: ListenerNode,
+  work: Work,
+): CallerClasses & Pick<EarlierRoute, "resources"> {
+  // Rules of single models are asked with their model.
+  const met = allPolicies(listener, route);
+  const chainFor = (target: string | undefined) => chainOf(met, target);
+  const resources = resourcesOf(route, listener, chainFor, work);
+  return { resources, ...subjectsOf(chainsOf(route, met, resources), work) };
+}
+
 /** Decides who may connect: connections have no credentials, only an address. */
 function reviewedConnections(
-  gateway: string,
   { route, listeners }: ServedTcpRoute,
-  indexOf: (decision: CellDecision) => number,
-  work: Work,
+  { gateway, earlier, indexOf, work }: ReviewContext,
 ): ReviewedRoute {
+  const old = earlier?.take(connectionKey(route.name));
   const [listener] = listeners;
   const policies = [...(listener?.admission ?? []), ...route.policies];
   const { subjects } = subjectsOf([chainOf([], undefined)], work);
@@ -127,10 +192,11 @@ function reviewedConnections(
       open: [],
       anyOf: [],
     };
-    const cells = subjects.map((each) =>
-      indexOf(decide(resource, each, [policies], route.origin, work)),
+    const decisions = subjects.map((each) =>
+      decide(resource, each, [policies], route.origin, work),
     );
-    return { resource, cells };
+    const changes = earlier && changesOf(decisions, resource, subjects, old, work);
+    return { resource, cells: decisions.map(indexOf), changes };
   });
   const names = listeners.map(({ name }) => name);
   return {

@@ -15,9 +15,11 @@ const SELECTOR = [
 
 /** Starts the language server and the side panel. */
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
-  const client = newClient();
+  const texts = new ShownTexts();
+  const client = newClient(texts);
   context.subscriptions.push(
     client,
+    vscode.workspace.registerTextDocumentContentProvider(SHOWN, texts),
     vscode.commands.registerCommand("gwc.restart", () => client.restart()),
     vscode.commands.registerCommand("gwc.diff", showDiff),
     vscode.window.registerWebviewViewProvider("gwc.overview", {
@@ -27,17 +29,18 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   await client.start();
 }
 
-function newClient(): LanguageClient {
+function newClient(texts: ShownTexts): LanguageClient {
   const { command, args } = configuredCommand();
   const server = { command, args: [...args, "lsp"], transport: TransportKind.stdio };
   const options: LanguageClientOptions = {
     documentSelector: SELECTOR,
     initializationOptions: { inputs: settings().get("inputs", []) },
     middleware: {
-      executeCommand: async (name, given, next) => {
-        const result: unknown = await next(name, given);
-        if (typeof result === "string" && name !== "gwc.runTests")
-          await showText(result, name === "gwc.generatedCode" ? "typescript" : "plaintext");
+      executeCommand: async (name, given: readonly unknown[], next) => {
+        const result: unknown = await next(name, [...given]);
+        const title = TITLES.get(name);
+        if (typeof result === "string" && title !== undefined)
+          await texts.show(title(String(given[1])), result);
         return result;
       },
     },
@@ -45,17 +48,42 @@ function newClient(): LanguageClient {
   return new LanguageClient("gwc", "gwc", server, options);
 }
 
-async function showText(content: string, language: string): Promise<void> {
-  const document = await vscode.workspace.openTextDocument({ content, language });
-  await vscode.window.showTextDocument(document, {
-    preview: true,
-    viewColumn: vscode.ViewColumn.Two,
-  });
+/** Names of the documents that show the results of commands; the ending decides the colors. */
+const TITLES: ReadonlyMap<string, (route: string) => string> = new Map([
+  ["gwc.whoCanCall", (route) => `who can call ${route}.txt`],
+  ["gwc.generatedCode", (route) => `${route}.ts`],
+]);
+
+/** Scheme of documents that show results. */
+const SHOWN = "gwc";
+
+/** Results of commands as documents that cannot be edited, so that closing them asks nothing. */
+class ShownTexts implements vscode.TextDocumentContentProvider {
+  readonly #texts = new Map<string, string>();
+  readonly #changes = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.#changes.event;
+
+  provideTextDocumentContent(uri: vscode.Uri): string {
+    return this.#texts.get(uri.path) ?? "";
+  }
+
+  async show(name: string, text: string): Promise<void> {
+    const uri = vscode.Uri.from({ scheme: SHOWN, path: name });
+    this.#texts.set(uri.path, text);
+    this.#changes.fire(uri);
+    const document = await vscode.workspace.openTextDocument(uri);
+    const viewColumn = vscode.ViewColumn.Two;
+    await vscode.window.showTextDocument(document, { preview: true, viewColumn });
+  }
 }
+
+/** Milliseconds after the last movement of the cursor until the panel follows. */
+const PANEL_PAUSE = 150;
 
 /** Shows the overview of the active document in the side panel, and follows the cursor. */
 function keepOverview(view: vscode.WebviewView, client: LanguageClient): void {
   let latest = 0;
+  let waiting: NodeJS.Timeout | undefined;
   const update = async (): Promise<void> => {
     latest += 1;
     const own = latest;
@@ -63,12 +91,18 @@ function keepOverview(view: vscode.WebviewView, client: LanguageClient): void {
     // Responses of earlier positions are outdated.
     if (own === latest) view.webview.html = panelPage(overview);
   };
+  const updateSoon = (): void => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => void update(), PANEL_PAUSE);
+  };
   const changes = [
-    vscode.window.onDidChangeTextEditorSelection(update),
-    vscode.window.onDidChangeActiveTextEditor(update),
-    vscode.workspace.onDidSaveTextDocument(update),
+    vscode.window.onDidChangeTextEditorSelection(updateSoon),
+    vscode.window.onDidChangeActiveTextEditor(updateSoon),
+    // The server has checked the text: graph and access may be other ones.
+    vscode.languages.onDidChangeDiagnostics(updateSoon),
   ];
   view.onDidDispose(() => {
+    clearTimeout(waiting);
     for (const each of changes) each.dispose();
   });
   void update();

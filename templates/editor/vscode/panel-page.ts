@@ -14,14 +14,15 @@ export function panelPage(overview: Overview | undefined): string {
   const body = overview === undefined ? "<p>Open a configuration of gwc.</p>" : bodyOf(overview);
   return `<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
-<style>pre { white-space: pre-wrap; } img { max-width: 100%; background: #fff; }</style>
+<style>pre, .graph { overflow-x: auto; } .graph { background: #fff; } img { height: auto; min-width: 620px; width: 100%; }</style>
 </head><body>${body}</body></html>`;
 }
 
 function bodyOf({ route, access, graph }: Overview): string {
   const picture = `data:image/svg+xml;base64,${Buffer.from(graph).toString("base64")}`;
+  if (graph === "") return "<p>Correct the mistakes of the configuration to see its access.</p>";
   return [
-    ...(graph === "" ? [] : [`<img alt="Graph of the gateway" src="${picture}">`]),
+    `<div class="graph"><img alt="Graph of the gateway" src="${picture}"></div>`,
     route === undefined
       ? "<p>Move the cursor into a route to see who may use it.</p>"
       : `<h2>${escaped(route)}</h2><pre>${escaped(access)}</pre>`,

@@ -3,6 +3,8 @@ const byId = (id) => document.getElementById(id);
 const search = byId("search");
 const subject = byId("subject");
 const outcome = byId("outcome");
+// Absent without a base.
+const changed = byId("changed");
 const count = byId("count");
 const dialog = byId("cell");
 const matrices = [...document.querySelectorAll(".matrix")].map((section) => {
@@ -27,15 +29,21 @@ function filter() {
   let shown = 0;
   for (const [index, { section, columns, rows, text }] of matrices.entries()) {
     const isNamed = words.length > 0 && has(text);
+    const isChanged = (cell) => cell.classList.contains("changed");
     const seen = columns.map(
-      ({ dataset }) => subject.value === "" || dataset.key === subject.value,
+      ({ dataset }, at) =>
+        (subject.value === "" || dataset.key === subject.value) &&
+        (!changed?.checked || rows.some(({ cells }) => isChanged(cells[at]))),
     );
     let own = 0;
     for (const { row, cells, text: name } of rows) {
       const isFound = isNamed || has(`${text} ${name}`);
-      const isOfOutcome =
-        outcome.value === "" ||
-        cells.some((cell, at) => seen[at] && cell.className === outcome.value);
+      const isOfOutcome = cells.some(
+        (cell, at) =>
+          seen[at] &&
+          (outcome.value === "" || cell.classList.contains(outcome.value)) &&
+          (!changed?.checked || isChanged(cell)),
+      );
       row.hidden = !isFound || !isOfOutcome;
       if (!row.hidden) own += 1;
     }
@@ -50,7 +58,8 @@ function filter() {
     });
   }
   for (const { element, text } of others) element.hidden = !has(text);
-  const isFiltered = words.length > 0 || subject.value !== "" || outcome.value !== "";
+  const isFiltered =
+    words.length > 0 || subject.value !== "" || outcome.value !== "" || changed?.checked === true;
   count.textContent = isFiltered ? `${shown} rows` : "";
 }
 
@@ -104,6 +113,7 @@ function show(event) {
   const list = byId("cell-list");
   list.replaceChildren();
   add(list, "callers", column.dataset.who);
+  if (cell.dataset.was !== undefined) add(list, "before", cell.dataset.was);
   add(list, "decided by", decision.querySelector(".rule").textContent);
   for (const term of decision.querySelectorAll("dt")) {
     // The decision names the first request that it was executed for; this cell has its own.
@@ -140,6 +150,7 @@ function shortcut(event) {
 search.addEventListener("input", filter);
 subject.addEventListener("change", filter);
 outcome.addEventListener("change", filter);
+changed?.addEventListener("change", filter);
 byId("filters").addEventListener("submit", (event) => event.preventDefault());
 byId("filters").hidden = false;
 byId("cell-rule").addEventListener("click", () => dialog.close());

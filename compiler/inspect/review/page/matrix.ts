@@ -4,17 +4,18 @@ import { html } from "../../../html/html.ts";
 import { placeText } from "../../explain/route.ts";
 import type { ReviewedRoute, ReviewedRow } from "../access-review.ts";
 import { executedText } from "../cell-decision.ts";
+import type { CellChange } from "../earlier-access.ts";
 import type { ReviewedResource } from "../resources.ts";
 import type { CallerClass } from "../subjects.ts";
 import type { Review } from "./review.ts";
 
 /** Renders the table of all routes, and the matrix of each. */
-export function accessSection({ access: { routes, decisions }, files }: Review): Html {
+export function accessSection({ access: { routes, decisions }, files, changes }: Review): Html {
   const outcomeOf = (cell: number) => decisions[cell]?.outcome ?? "no";
   return html`<section id="access" aria-labelledby="access-title">
 <h2 id="access-title">Access</h2>
 <p>Each row is a tool, path or model, and each column a class of callers that the rules distinguish. Credentials count as valid. The
-callers of a column meet its conditions and no other condition of the rules. A cell links to the rule that decides it.</p>
+callers of a column meet its conditions and no other condition of the rules. A cell links to the rule that decides it.${changes === undefined ? "" : CHANGED}</p>
 <div class="scroll wide"><table class="overview">
 <thead><tr><th scope="col">Route</th><th scope="col">Listener</th><th scope="col">Offers</th><th scope="col">Without credentials</th><th scope="col">Any valid credentials</th><th scope="col">Classes</th><th scope="col">Defined at</th></tr></thead>
 <tbody>${routes.map((route, index) => overviewRow(route, index, outcomeOf, placeText(route.origin, files)))}</tbody>
@@ -22,6 +23,9 @@ callers of a column meet its conditions and no other condition of the rules. A c
 ${routes.map((route, index) => matrix(route, index, outcomeOf, routes))}
 </section>`;
 }
+
+const CHANGED =
+  " Marked cells had another decision in the base, or were not offered there. Removed offers are in Changes.";
 
 type OutcomeOf = (cell: number) => "yes" | "no" | "depends";
 
@@ -119,15 +123,22 @@ const PROOFS: Readonly<Record<string, string>> = {
   basicAuth: "user",
 };
 
-function rowOf({ resource, cells }: ReviewedRow, route: string, outcomeOf: OutcomeOf): Html {
+function rowOf(
+  { resource, cells, changes }: ReviewedRow,
+  route: string,
+  outcomeOf: OutcomeOf,
+): Html {
   const { kind, name, target } = resource;
   const server = target === undefined ? html`` : html` <small>${target}</small>`;
-  return html`<tr data-request="${executedText(resource.data)}" data-can="${canText(resource, route)}"><th scope="row"><small>${kind}</small> <code>${name}</code>${server}</th>${cells.map((cell) => cellOf(cell, outcomeOf(cell)))}</tr>
+  return html`<tr data-request="${executedText(resource.data)}" data-can="${canText(resource, route)}"><th scope="row"><small>${kind}</small> <code>${name}</code>${server}</th>${cells.map((cell, index) => cellOf(cell, outcomeOf(cell), changes?.[index]))}</tr>
 `;
 }
 
-function cellOf(cell: number, outcome: string): Html {
-  return html`<td class="${outcome}"><a href="#rule-${cell}">${outcome}</a></td>`;
+function cellOf(cell: number, outcome: string, change: CellChange | undefined): Html {
+  if (change === undefined)
+    return html`<td class="${outcome}"><a href="#rule-${cell}">${outcome}</a></td>`;
+  const before = change.outcome === "absent" ? "new" : `was ${change.outcome}`;
+  return html`<td class="${outcome} changed" data-was="${change.outcome}: ${change.reason}"><a href="#rule-${cell}">${outcome} <small>${before}</small></a></td>`;
 }
 
 /** Formats the arguments of `gwc can` that ask about an MCP item; empty for others, which need an address. */

@@ -66,11 +66,14 @@ function summary({ access, changes, findings, accepted, tests }: Review): Html {
   const cells = access.routes.flatMap(({ rows }) => rows.flatMap((row) => row.cells));
   const count = (outcome: string) =>
     cells.filter((cell) => access.decisions[cell]?.outcome === outcome).length;
+  const changed = access.routes
+    .flatMap(({ rows }) => rows.flatMap((row) => row.changes ?? []))
+    .filter((change) => change !== undefined).length;
   const failed = tests?.verdicts.filter(({ diagnostics }) => diagnostics.length > 0).length ?? 0;
   const passed = (tests?.verdicts.length ?? 0) - failed;
   const known = accepted.length === 0 ? "" : `, ${accepted.length} accepted`;
   return html`<ul class="cards">
-<li><b>Changes</b>${changes === undefined ? "no base given" : diffVerdict(changes.diff)}</li>
+<li><b>Changes</b>${changes === undefined ? "no base given" : `${diffVerdict(changes.diff)}; ${changed} changed ${changed === 1 ? "cell" : "cells"}`}</li>
 <li><b>Findings</b>${findings.length === 0 ? "nothing found" : totals(findings)}${known}</li>
 <li><b>Access</b>${access.routes.length} ${access.routes.length === 1 ? "route" : "routes"}; ${count("yes")} cells yes, ${count("no")} no, ${count("depends")} depend</li>
 <li><b>Tests</b>${tests === undefined ? "none" : `${passed} passed, ${failed} failed; covered: ${testTotals(tests.coverage)}`}</li>
@@ -80,7 +83,7 @@ function summary({ access, changes, findings, accepted, tests }: Review): Html {
 const NAVIGATION = html`<nav aria-label="Sections"><a href="#changes">Changes</a><a href="#findings">Findings</a><a href="#access">Access</a><a href="#rules">Deciding rules</a><a href="#tests">Tests</a><a href="#graph">Graph</a></nav>`;
 
 /** The filters work with the script only, which shows them. */
-function filters({ access: { routes } }: Review): Html {
+function filters({ access: { routes }, changes }: Review): Html {
   const subjects = new Map(
     routes.flatMap((route) => route.subjects.map((each) => [each.key, subjectLine(each)] as const)),
   );
@@ -91,6 +94,7 @@ function filters({ access: { routes } }: Review): Html {
 <input id="search" type="search" aria-label="Filter by route, tool, path, model, rule or finding" placeholder="Filter ( / )" autocomplete="off" spellcheck="false">
 <select id="subject" aria-label="Callers"><option value="">all callers</option>${options}</select>
 <select id="outcome" aria-label="Outcome"><option value="">all outcomes</option><option>yes</option><option>no</option><option>depends</option></select>
+${changes === undefined ? html`` : html`<label><input id="changed" type="checkbox"> changed only</label>`}
 <output id="count" for="search subject outcome" class="soft"></output>
 </form></div>`;
 }
