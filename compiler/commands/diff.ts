@@ -2,6 +2,7 @@ import { checkedDiff } from "../inspect/diff/checked-diff.ts";
 import type { ProgramDiff } from "../inspect/diff/difference.ts";
 import { type DiffFormat, diffReport } from "../inspect/diff/report/diff-report.ts";
 import { summaryDiff } from "../inspect/diff/summary-diff.ts";
+import { writtenPlaces } from "../inspect/diff/written-place.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { comparedSides, filesOf, readSide, severalGateways, summaryOf } from "./compared-sides.ts";
@@ -67,7 +68,11 @@ async function compare(given: Arguments, context: CommandContext): Promise<Comma
     before.kind === "checked" && after.kind === "checked"
       ? checkedDiff(before.checked, after.checked)
       : summaryDiff(summaryOf(before), summaryOf(after));
-  const files = { before: filesOf(before), after: filesOf(after) };
+  const isRendered = given.options.render !== undefined;
+  const files = {
+    ...{ before: filesOf(before), after: filesOf(after) },
+    ...(isRendered && { written: writtenPlaces(context.host) }),
+  };
   const defaults = context.host.variable("GITHUB_ACTIONS") === "true" ? "github" : "text";
   const format = oneOf(FORMATS, given.options.format, defaults);
   const stdout = diffReport(format, found, files, context.isColored.stdout);

@@ -14,7 +14,7 @@ export function panelPage(overview: Overview | undefined): string {
   const body = overview === undefined ? "<p>Open a configuration of gwc.</p>" : bodyOf(overview);
   return `<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
-<style>pre, .graph { overflow-x: auto; } .graph { background: #fff; } img { height: auto; min-width: 620px; width: 100%; }</style>
+<style>pre { white-space: pre-wrap; } .graph { overflow-x: auto; background: #fff; } img { height: auto; min-width: 620px; width: 100%; }</style>
 </head><body>${body}</body></html>`;
 }
 

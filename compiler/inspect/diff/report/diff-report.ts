@@ -1,3 +1,4 @@
+import type { Origin } from "../../../diagnostics/diagnostic.ts";
 import { type Paint, painter } from "../../../diagnostics/report/colors.ts";
 import { printable } from "../../../diagnostics/report/display-width.ts";
 import { annotation } from "../../../diagnostics/report/github.ts";
@@ -52,7 +53,9 @@ function diffJson(diff: ProgramDiff, files: DiffFiles): string {
 
 function placeJson({ side, origin, text }: SidePlace, files: DiffFiles): object {
   const { path, line, column } = locate(origin, files[side]);
-  return { side, file: path, line, column, text };
+  const written = side === "after" ? files.written?.(origin, files.after) : undefined;
+  const from = written && { file: written.path, line: written.line, column: written.column };
+  return { side, file: path, line, column, text, ...(from && { from }) };
 }
 
 /**
@@ -181,6 +184,8 @@ function diffSarif(diff: ProgramDiff, files: DiffFiles): string {
 export interface DiffFiles {
   readonly before: readonly SourceFile[];
   readonly after: readonly SourceFile[];
+  /** Finds the file and line that a place of rendered manifests comes from; absent for configurations that are files. */
+  readonly written?: (place: Origin, rendered: readonly SourceFile[]) => Location | undefined;
 }
 
 /** Returns the labeled details of a difference. */
@@ -201,10 +206,17 @@ export function differenceDetails(
   return details.flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]));
 }
 
-/** Formats `gateway.yaml:27:15  jwt.sub == "a"`; locations in the old configuration are marked with `base`. */
+/**
+ * Formats `gateway.yaml:27:15  jwt.sub == "a"`; locations in the old configuration are marked with `base`. Rendered
+ * manifests are named, with the file that they come from if it is known.
+ */
 function sideText({ side, origin, text }: SidePlace, files: DiffFiles): string {
   const base = side === "before" ? "base " : "";
-  return `${base}${locationText(locate(origin, files[side]))}  ${text}${side === "before" ? "  (removed)" : ""}`;
+  const at = locate(origin, files[side]);
+  const object = at.path === RENDERED && origin.resource ? `${origin.resource.name}, ` : "";
+  const written = side === "after" ? files.written?.(origin, files.after) : undefined;
+  const from = written === undefined ? "" : `, from ${locationText(written)}`;
+  return `${base}${object}${locationText(at)}${from}  ${text}${side === "before" ? "  (removed)" : ""}`;
 }
 
 /** Formats a difference as the message of an annotation. */
@@ -214,11 +226,11 @@ function differenceMessage(difference: Difference, files: DiffFiles): string {
   return [`${DIRECTION_LABEL[direction]} ${subject}: ${change}`, ...details].join("\n");
 }
 
-/** Returns the location of a difference in the new files; `undefined` if it has none there, as in rendered manifests. */
+/** Returns the location of a difference in the new files; `undefined` if it has none there. */
 function differenceLocation({ by }: Difference, files: DiffFiles): Location | undefined {
   if (by?.side !== "after") return undefined;
   const found = locate(by.origin, files.after);
-  return found.path === RENDERED ? undefined : found;
+  return found.path === RENDERED ? files.written?.(by.origin, files.after) : found;
 }
 
 /**
