@@ -12,6 +12,9 @@ export const moduleRoot = path.resolve(import.meta.dirname, "..");
 /** Whether gwc runs from its sources. */
 const isRepository = import.meta.filename.endsWith(".ts");
 
+/** Name of the bundle of the admin page's program in a package. */
+export const ADMIN_BUNDLE = "admin-page.js";
+
 /** Folder of the package, from which packages are resolved. */
 export const packageRoot = isRepository ? moduleRoot : path.dirname(moduleRoot);
 
@@ -21,8 +24,23 @@ export const runtimeFolder = path.join(packageRoot, "runtime");
 /** The guides, one Markdown file each. */
 export const guidesFolder = path.join(packageRoot, ".github", "guides");
 
-/** Scripts and the style sheet of the admin pages. */
+/** Document, style sheet and icon of the admin page. */
 export const adminAssets = path.join(packageRoot, "compiler", "run", "admin", "assets");
+
+/** Entry of the program of the admin page, which runs in browsers. */
+export const adminPageEntry = path.join(
+  packageRoot,
+  "compiler",
+  "run",
+  "admin",
+  "page",
+  "main.tsx",
+);
+
+/** The bundle of that program in a package; `undefined` in the repository, where it is made when it is needed. */
+export const adminPageBundle = isRepository
+  ? undefined
+  : path.join(moduleRoot, "compiler", ADMIN_BUNDLE);
 
 /** Script and style sheet of `gwc review`. */
 export const reviewAssets = path.join(packageRoot, "compiler", "inspect", "review", "assets");

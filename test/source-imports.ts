@@ -17,11 +17,16 @@ const generatedMessages = "runtime/grpc/gen/";
 /** The extension of Visual Studio Code, which is a program of another host. */
 const extension = "templates/editor/";
 
+/** The program of the admin page, which runs in browsers. */
+const page = "compiler/run/admin/page/";
+
 /** All modules that are written, or generated, here. */
 export const sources = ["compiler", "templates", "runtime", "out"].flatMap((folder) =>
   globSync(`${folder}/**/*.ts`, { cwd: root })
     .map((file) => file.split(path.sep).join("/"))
-    .filter((file) => !file.startsWith(generatedMessages) && !file.startsWith(extension)),
+    .filter(
+      (file) => ![generatedMessages, extension, page].some((place) => file.startsWith(place)),
+    ),
 );
 
 /** All that they import. */

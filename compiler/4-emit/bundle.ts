@@ -116,6 +116,26 @@ export async function bundleModules(
   };
 }
 
+/** Bundles a program for browsers, with the packages that it uses. */
+export async function bundlePage(entry: string): Promise<string> {
+  const { build } = await import("esbuild");
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    format: "esm",
+    platform: "browser",
+    target: "es2022",
+    minify: true,
+    legalComments: "none",
+    // ASCII alone, whatever a server says of its encoding.
+    charset: "ascii",
+    logLevel: "silent",
+    absWorkingDir: packageRoot,
+  });
+  return outputFiles.map(({ text }) => text).join("");
+}
+
 /** Replaces modules of the runtime. */
 function inPlaceOf(replaced: ReadonlyMap<string, string>): Plugin {
   const files = new Map(

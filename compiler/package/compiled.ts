@@ -2,10 +2,13 @@ import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { build, type Plugin } from "esbuild";
+import { bundlePage } from "../4-emit/bundle.ts";
 import { PACKAGED_DECLARATIONS, packDeclarations } from "../4-emit/check/runtime-modules.ts";
 import { editorSchemaText } from "../commands/schema.ts";
 import {
+  ADMIN_BUNDLE,
   adminAssets,
+  adminPageEntry,
   guidesFolder,
   packageRoot,
   reviewAssets,
@@ -22,6 +25,7 @@ const ENTRIES = [
   "agent/agent-thread.ts",
   "controller/model/compile-worker.ts",
   "controller/admission/judge-worker.ts",
+  "run/inspection/inspection-worker.ts",
   "run/run-compile-worker.ts",
 ];
 
@@ -114,7 +118,9 @@ async function writeModules(folder: string): Promise<void> {
   const twice = modules.find((module) => module.startsWith("runtime/"));
   if (twice !== undefined)
     throw new Error(`${twice} would be bundled twice, each with its own state`);
-  writeFileSync(path.join(folder, "compiler", "licenses.txt"), licensesOf(modules));
+  writeFileSync(path.join(folder, "compiler", ADMIN_BUNDLE), await bundlePage(adminPageEntry));
+  const packages = [...modules, "node_modules/preact/"];
+  writeFileSync(path.join(folder, "compiler", "licenses.txt"), licensesOf(packages));
 }
 
 /** Returns the licenses of packages that modules come from, which must be distributed with them. */

@@ -188,6 +188,8 @@ export const customPolicies: Policy<
         }
       );
     },
+    customHooks: ({ entries }) =>
+      new Map(entries.map(({ name, hooks }) => [name, HOOKS.filter((hook) => hooks[hook])])),
     sources: ({ entries }) => entries.flatMap(({ sources }) => sources),
   },
   schema,

@@ -109,6 +109,8 @@ export interface PolicyTraits<Config, Settings> {
   textHooks?(settings: Settings): TextHooks | undefined;
   /** Values that its variable has, and the custom policies that provide them; absent if they are not known. */
   provides?(settings: Settings): ReadonlyMap<string, string>;
+  /** Custom policies that it runs by name, and the hooks of each; absent if none. */
+  customHooks?(settings: Settings): ReadonlyMap<string, readonly string[]>;
   /** Modules that users wrote and that its code imports; absent if none. */
   sources?(settings: Settings): readonly PolicySource[];
   /** Guards of texts that it has; absent if it has none. */

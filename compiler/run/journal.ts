@@ -1,8 +1,11 @@
 import type { RequestObserver } from "../../runtime/gateway/gateway-output.ts";
 import type { Exchange } from "../../runtime/http/exchange.ts";
+import { Figures } from "./figures/figures.ts";
 
 /** A client's request, in flight or over. Never contains a query, a body or a header, because they may hold credentials. */
 export interface JournalEntry {
+  /** Number of the request, in the order in which requests began. */
+  readonly id: number;
   readonly at: Date;
   /** `address:port` */
   readonly client: string;
@@ -13,6 +16,10 @@ export interface JournalEntry {
   readonly route: string | undefined;
   /** `undefined` while the request is in flight, and if the client left without a response. */
   readonly status: number | undefined;
+  /** Verified caller: subject of a token, name of an API key, or user of a password; `undefined` if anonymous. */
+  readonly caller: string | undefined;
+  /** Trace id; `undefined` if unknown. */
+  readonly traceId: string | undefined;
   /** Why the gateway itself responded. */
   readonly reason: string | undefined;
   /** The method and target. */
@@ -36,22 +43,30 @@ export interface SessionEntry {
 }
 
 /** Requests that are over and remembered; the oldest makes room. */
-const MAX_ENTRIES = 100;
+const MAX_ENTRIES = 500;
 /** Sessions that are remembered; the one unused for longest makes room. */
 const MAX_SESSIONS = 50;
 
 /** Remembers the last requests of a gateway, for the admin page. */
 export class RequestJournal implements RequestObserver {
-  readonly #inFlight = new Map<Exchange, Date>();
+  /** Figures of the last day. */
+  readonly figures = new Figures();
+  readonly #inFlight = new Map<Exchange, Begin>();
+  #count = 0;
   readonly #over: JournalEntry[] = [];
   /** Each is called for every request that ends until it finds the one that it waits for. */
   readonly #waiting = new Set<(entry: JournalEntry) => boolean>();
   /** In the order of their last requests. */
   readonly #sessions = new Map<string, SessionEntry>();
 
+  /** Number of requests in flight. */
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
   /** Requests in flight, then those that are over, the latest first. */
   get entries(): readonly JournalEntry[] {
-    const inFlight = Array.from(this.#inFlight, ([exchange, at]) => entryOf(exchange, at));
+    const inFlight = Array.from(this.#inFlight, ([exchange, begin]) => entryOf(exchange, begin));
     return [...inFlight.reverse(), ...this.#over.toReversed()];
   }
 
@@ -77,13 +92,15 @@ export class RequestJournal implements RequestObserver {
   }
 
   began(exchange: Exchange): void {
-    this.#inFlight.set(exchange, new Date());
+    this.#count += 1;
+    this.#inFlight.set(exchange, { id: this.#count, at: new Date() });
   }
 
   ended(exchange: Exchange, status: number | undefined, duration: number): void {
-    const at = this.#inFlight.get(exchange) ?? new Date();
+    const begin = this.#inFlight.get(exchange) ?? { id: 0, at: new Date() };
     this.#inFlight.delete(exchange);
-    const entry = { ...entryOf(exchange, at), status, duration };
+    const entry = { ...entryOf(exchange, begin), status, duration };
+    this.figures.add(entry, isStream(exchange));
     this.#over.push(entry);
     if (this.#over.length > MAX_ENTRIES) this.#over.shift();
     this.#noteSession(entry);
@@ -114,9 +131,21 @@ export class RequestJournal implements RequestObserver {
   }
 }
 
-function entryOf(exchange: Exchange, at: Date): JournalEntry {
+interface Begin {
+  readonly id: number;
+  readonly at: Date;
+}
+
+/** Whether the duration depends on how long the client listens: a tunnel, a WebSocket, or events of an MCP session. */
+function isStream({ responseStatus, responseType, isTunnel, original }: Exchange): boolean {
+  if (isTunnel || responseStatus === 101) return true;
+  return original.method === "GET" && responseType?.startsWith("text/event-stream") === true;
+}
+
+function entryOf(exchange: Exchange, { id, at }: Begin): JournalEntry {
   const { record, original } = exchange;
   return {
+    id,
     at,
     client: `${exchange.remoteAddress}:${exchange.remotePort}`,
     method: original.method,
@@ -125,6 +154,8 @@ function entryOf(exchange: Exchange, at: Date): JournalEntry {
     listener: record.listener,
     route: record.route,
     status: undefined,
+    caller: record.callers?.[0]?.name,
+    traceId: record.traceId,
     reason: record.reason,
     upstream: record.upstream,
     duration: undefined,

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import path from "node:path";
 import type { RunningGateway } from "../../runtime/gateway/gateway.ts";
 import type { RouteCount, routeCounts, serverStates } from "../../runtime/gateway/live-figures.ts";
+import type { CounterMetric, GaugeMetric } from "../../runtime/metrics/metric.ts";
 import { mcpWaitingCalls } from "../../runtime/metrics/table/mcp.ts";
 import type { ServerState } from "../../runtime/process/server-states.ts";
 import type { AdminRequest } from "../../runtime/telemetry/logs/audit-log.ts";
@@ -12,7 +13,8 @@ import { textReport } from "../diagnostics/report/text.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import { isStartupError } from "../model/startup-error.ts";
-import type { LastChange, LiveView } from "./admin/view.ts";
+import type { AccessData, DiffData } from "./admin/api/admin-api.ts";
+import type { Generation, LastChange, LiveView } from "./admin/view.ts";
 import { BackgroundCompiler } from "./background-compiler.ts";
 import {
   type Candidate,
@@ -21,7 +23,10 @@ import {
   compileCandidate,
   sourceFiles,
 } from "./candidate.ts";
+import { BackgroundInspector } from "./inspection/background-inspector.ts";
+import { comparedVersion } from "./inspection/inspect.ts";
 import { RequestJournal } from "./journal.ts";
+import { type LiveSample, liveSamples } from "./live-samples.ts";
 import { loadGateway } from "./load.ts";
 import { FileWatch } from "./watch.ts";
 
@@ -39,6 +44,9 @@ export interface LiveSettings {
 
 /** Ports listen on loopback only, unless the configuration names an address. */
 const OWN_ADDRESS = "127.0.0.1";
+
+/** Versions that are remembered for comparing them. */
+const MAX_GENERATIONS = 8;
 
 /** Reads the runtime's counters. */
 interface LiveFigures {
@@ -63,6 +71,8 @@ export class LiveGateway implements LiveView {
   #lastChange: LastChange;
   #work: Promise<void> = Promise.resolve();
   readonly #compiler = new BackgroundCompiler();
+  readonly #inspector = new BackgroundInspector();
+  #generations: readonly Generation[];
   /** Those of the current gateway, once somebody has asked for them. */
   #sourceFiles: readonly SourceFile[] | undefined;
 
@@ -80,6 +90,9 @@ export class LiveGateway implements LiveView {
     this.journal = journal;
     this.#current = current;
     this.#lastChange = { at: new Date(), findings, problem: undefined };
+    this.#generations = [
+      { number: 1, at: new Date(), changes: [], compiled: comparedVersion(current) },
+    ];
     // One change is worked off after the other.
     this.#watch = new FileWatch(() => this.reload());
     this.#watch.follow([settings.file, ...dependencies]);
@@ -134,6 +147,10 @@ export class LiveGateway implements LiveView {
     return this.#running;
   }
 
+  get host(): Host {
+    return this.#settings.host;
+  }
+
   get file(): string {
     return this.#settings.file;
   }
@@ -178,10 +195,29 @@ export class LiveGateway implements LiveView {
 
   /** MCP calls that wait for what their clients were asked. */
   waitingCalls(): number {
-    const isAsked = ({ name }: { readonly name: string }) => name === mcpWaitingCalls.name;
-    const { text = "" } = this.#running.metrics.figures().find(isAsked) ?? {};
-    const samples = text.split("\n").filter((line) => line.startsWith(mcpWaitingCalls.name));
-    return samples.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+    return this.samples(mcpWaitingCalls).reduce((sum, { value }) => sum + value, 0);
+  }
+
+  /** The values of a metric. */
+  samples(metric: CounterMetric | GaugeMetric): readonly LiveSample[] {
+    return liveSamples(this.#running.metrics.figures(), metric);
+  }
+
+  /** Reviews who may use what in the served version, in a thread of its own. */
+  reviewAccess(): Promise<AccessData> {
+    return this.#inspector.access(comparedVersion(this.#current));
+  }
+
+  /** Compares a version with the one before, in a thread of its own; `undefined` if one of them is not remembered. */
+  compare(generation: number): Promise<DiffData> | undefined {
+    const at = this.#generations.findIndex(({ number }) => number === generation);
+    const [before, after] = [this.#generations[at - 1], this.#generations[at]];
+    if (at < 1 || before === undefined || after === undefined) return undefined;
+    return this.#inspector.diff(before.compiled, after.compiled);
+  }
+
+  get generations(): readonly Generation[] {
+    return this.#generations;
   }
 
   /** How the servers do that routes choose from. */
@@ -205,6 +241,7 @@ export class LiveGateway implements LiveView {
       if (changes.length > 0) {
         await this.#running.replace(await loadGateway(compiled), buildInfoOf(compiled.modules));
         this.#servedSince = at;
+        this.#remember({ at, changes, compiled: comparedVersion(compiled) });
       }
       this.#current = compiled;
       this.#sourceFiles = undefined;
@@ -218,6 +255,11 @@ export class LiveGateway implements LiveView {
         problem: isStartupError(error) ? error.message : "a bug in gwc",
       });
     }
+  }
+
+  #remember(served: Omit<Generation, "number">): void {
+    const number = (this.#generations.at(-1)?.number ?? 0) + 1;
+    this.#generations = [...this.#generations, { number, ...served }].slice(-MAX_GENERATIONS);
   }
 
   #keep(change: LastChange): void {

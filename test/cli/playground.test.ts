@@ -11,6 +11,7 @@ import { startUpstream } from "../harness/upstream.ts";
 import { Workspace } from "../harness/workspace.ts";
 import { startAskingServer } from "../mcp/asking-server.ts";
 import { openSession } from "../mcp/raw-client.ts";
+import { consoleOf } from "./admin-gateway.ts";
 
 let shop: Echo;
 let port: number;
@@ -75,9 +76,9 @@ interface Attempt {
 }
 
 /** Sends what the page sends, but for what an attempt has of its own. */
-async function send({ headers = {}, path = "/ui/try", call = {} }: Attempt): Promise<number> {
-  const page = await (await fetch(new URL("/ui/try", url))).text();
-  const [, key = ""] = /data-key="([^"]+)"/.exec(page) ?? [];
+async function send({ headers = {}, path = "/ui/api/try", call = {} }: Attempt): Promise<number> {
+  const page = await (await fetch(url)).text();
+  const [, key = ""] = /name="gwc-page-key" content="([^"]+)"/.exec(page) ?? [];
   const { origin, host } = new URL(url);
   const own = { host, origin, "content-type": "application/json", "x-gwc-page": key };
   const body = JSON.stringify({
@@ -126,7 +127,7 @@ describe("the playground sends requests for its own page alone", () => {
     ["a form", { headers: { "content-type": "text/plain" } }],
     ["somebody without the key", { headers: { "x-gwc-page": "" } }],
     ["somebody with another key", { headers: { "x-gwc-page": "A".repeat(43) } }],
-    ["another path", { path: "/ui/try/shop" }],
+    ["a path without an action", { path: "/ui/try" }],
   ] satisfies readonly (readonly [string, Attempt])[])("%s is refused", async (_, attempt) => {
     const before = shop.count();
     expect([403, 405]).toContain(await send(attempt));
@@ -152,67 +153,84 @@ describeUnless(missingBrowser)("the playground in a browser", () => {
   });
 
   async function result(page: Page, part: string): Promise<string> {
-    const shown = page.locator("#result section", { hasText: part });
+    const shown = page.locator("section.result", { hasText: part }).last();
     await shown.waitFor();
     return (await shown.textContent()) ?? "";
   }
 
+  /** Chooses a tool of the list. */
+  async function choose(page: Page, name: string): Promise<void> {
+    await page.locator(".choices").getByRole("button", { name }).click();
+  }
+
+  async function chooseUnlisted(page: Page, name: string): Promise<void> {
+    await page.getByLabel("Another tool").fill(name);
+    await page.getByRole("button", { name: "Choose", exact: true }).click();
+  }
+
   it("lists the tools that a caller sees, and calls them", async () => {
     const page = await browser.newPage();
-    const refused: string[] = [];
-    page.on("console", (message) => refused.push(message.text()));
-    await page.goto(new URL("/ui/try", url).href);
+    const lines = consoleOf(page);
+    await page.goto(new URL("/ui/tools/tools", url).href);
     await page.getByRole("button", { name: "List tools" }).click();
-    expect(await result(page, '"a_hello"')).not.toContain("drop");
-    await page.getByLabel("Tool", { exact: true }).fill("b_add");
+    await page.locator(".choices button").first().waitFor();
+    const listed = await page.locator(".choices").first().textContent();
+    expect(listed).toContain("a_hello");
+    expect(listed).not.toContain("drop");
+    await choose(page, "b_add");
     await page.getByRole("button", { name: "Call tool" }).click();
-    expect(await result(page, "gen_ai.tool.name=add")).toContain('"text": "add"');
-    await page.getByLabel("Tool", { exact: true }).fill("b_drop");
+    expect(await result(page, "200")).toContain("add");
+    await page.getByText("What the gateway noted").click();
+    expect(await result(page, "gen_ai.tool.name")).toContain("add");
+    await chooseUnlisted(page, "b_drop");
     await page.getByRole("button", { name: "Call tool" }).click();
     expect(await result(page, "Unknown tool: b_drop")).toContain("Authorization");
-    expect(refused).toEqual([]);
+    const history = page.locator("section", { hasText: "of this page; nothing is stored" }).last();
+    expect(await history.locator("li").count()).toBe(2);
+    expect(lines).toEqual([]);
     await page.close();
   });
 
-  it("calls tools as a client of either era, and says what either side speaks", async () => {
+  it("calls tools as a client of either era, and shows what each side speaks", async () => {
     const page = await browser.newPage();
-    await page.goto(new URL("/ui/try", url).href);
-    await page.getByLabel("As a client").selectOption("stateless");
+    await page.goto(new URL("/ui/tools/tools", url).href);
+    await page.getByLabel("As a client with").selectOption("stateless");
     await page.getByRole("button", { name: "List tools" }).click();
-    expect(await result(page, '"a_hello"')).toContain("mcp.era=stateless");
-    await page.getByLabel("Tool", { exact: true }).fill("b_add");
+    await choose(page, "b_add");
     await page.getByRole("button", { name: "Call tool" }).click();
-    const called = await result(page, "gen_ai.tool.name=add");
-    expect(called).toContain("mcp.target.era=sessions");
-    expect(called).toContain('"resultType": "complete"');
+    await page.getByText("What the gateway noted").click();
+    const called = await result(page, "gen_ai.tool.name");
+    expect(called).toContain("mcp.erastateless");
+    expect(called).toContain("mcp.target.erasessions");
     await page.close();
   });
 
-  it("shows what a tool asks its client, and that the call waits", async () => {
+  it("shows what a server asks of a stateless client, and that the call waits", async () => {
     const page = await browser.newPage();
-    await page.goto(new URL("/ui/try/asking", url).href);
-    await page.getByLabel("As a client").selectOption("stateless");
-    await page.getByLabel("Tool", { exact: true }).fill("ask");
+    await page.goto(new URL("/ui/tools/asking", url).href);
+    await page.getByLabel("As a client with").selectOption("stateless");
+    await chooseUnlisted(page, "ask");
     await page.getByRole("button", { name: "Call tool" }).click();
     expect(await result(page, "input_required")).toContain("Which colour?");
     await page.goto(new URL("/ui/requests", url).href);
-    const waiting = page.getByText("MCP calls that wait for what their clients were asked: 1");
-    await waiting.waitFor();
+    await page.getByText("1 MCP call waiting for input of their clients.").waitFor();
     await page.close();
   });
 
   it("calls a route as somebody, and as nobody", async () => {
     const page = await browser.newPage();
     await page.goto(new URL("/ui/try/shop", url).href);
+    const target = page.getByLabel("Path and query").first();
     await page.getByRole("button", { name: "Send" }).click();
     expect(await result(page, "401")).toContain("APIKeyAuth");
     await page.getByLabel("API key").fill("open sesame");
-    await page.getByLabel("Path and query").fill("/shop?<b>=1");
+    await target.fill("/shop?<b>=1");
     await page.getByRole("button", { name: "Send" }).click();
     expect(await result(page, "/shop?<b>=1")).toContain("200");
-    await page.getByLabel("Path and query").fill("/shop/admin");
+    await target.fill("/shop/admin");
     await page.getByRole("button", { name: "Send" }).click();
     expect(await result(page, "403")).toContain("Authorization");
+    await page.getByText("What the gateway noted").click();
     expect(await result(page, "403")).toContain("policies.authorization: rules[0].deny");
     await page.close();
   });
@@ -221,37 +239,39 @@ describeUnless(missingBrowser)("the playground in a browser", () => {
     const page = await browser.newPage();
     await page.goto(new URL("/ui/try/shop", url).href);
     const decide = page.getByRole("button", { name: "Decide only" });
-    const whose = page.getByLabel("Or whose it is");
+    await page.getByText("Path and headers").click();
+    const whose = page.getByLabel("Whose credential");
     const before = shop.count();
     await decide.click();
     expect(await result(page, "is refused")).toContain("apiKey");
     await whose.fill('{"name":"eve"}');
     await decide.click();
     expect(await result(page, "passes")).toContain("yes: GET /shop");
-    await page.getByLabel("Path and query").fill("/shop/admin");
+    await page.getByLabel("Path and query").first().fill("/shop/admin");
     await decide.click();
     expect(await result(page, "is refused")).toContain("authorization");
     await whose.fill("eve");
     await decide.click();
-    expect(await result(page, "an identity is a JSON object")).not.toContain("passes");
-    await page.goto(new URL("/ui/try/tools", url).href);
-    await page.getByLabel("Tool", { exact: true }).fill("b_drop");
+    await page.getByText("an identity is a JSON object").waitFor();
+    await page.goto(new URL("/ui/tools/tools", url).href);
+    await chooseUnlisted(page, "b_drop");
     await decide.click();
     expect(await result(page, "is refused")).toContain("server b");
-    await page.getByLabel("Tool", { exact: true }).fill("b_add");
+    await chooseUnlisted(page, "b_add");
     await decide.click();
     expect(await result(page, "passes")).toContain("call tool b_add");
     expect(shop.count()).toBe(before);
     await page.close();
   });
 
-  it("the front page says what was refused and why, and who takes which share", async () => {
+  it("routes show what was refused and why, and the share of each backend", async () => {
     await fetch(`http://127.0.0.1:${port}/shop`);
     const page = await browser.newPage();
-    await page.goto(url);
-    const row = page.locator("tbody tr", { hasText: "shop" });
-    expect(await row.textContent()).toMatch(/401 APIKeyAuth: \d/);
-    expect(await row.textContent()).toContain("weight 3: 75 % of requests");
+    await page.goto(new URL("/ui/routes", url).href);
+    const route = page.locator(".route", { hasText: "shop" });
+    await route.waitFor();
+    expect(await route.textContent()).toMatch(/401 APIKeyAuth: \d/);
+    expect(await route.textContent()).toContain("weight 3: 75 % of requests");
     await page.close();
   });
 
@@ -268,8 +288,19 @@ describeUnless(missingBrowser)("the playground in a browser", () => {
     await page.locator("tbody tr", { hasText: "/slow" }).getByText("200", exact).waitFor();
     const row = page.locator("tbody tr", { hasText: "/shop/b" });
     await row.getByText("APIKeyAuth").waitFor();
+    await row.getByRole("button").click();
+    expect(await page.locator(".detail").textContent()).toContain("the gateway: APIKeyAuth");
     expect(await page.content()).not.toContain("hunter2");
-    expect(await page.locator('h2:has-text("MCP sessions") + .card tbody tr').count()).toBe(1);
+    const sessions = page.getByRole("region", { name: "MCP sessions" }).last();
+    expect(await sessions.locator("tbody tr").count()).toBe(1);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await fetch(`http://127.0.0.1:${port}/shop/while-paused`);
+    await page.getByLabel("Filter requests").fill("apikeyauth /shop/b");
+    await expect.poll(() => row.count()).toBe(1);
+    expect(await page.getByText("/shop/while-paused").count()).toBe(0);
+    await page.getByLabel("Filter requests").fill("");
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByText("/shop/while-paused").first().waitFor();
     await page.close();
   });
 
@@ -277,7 +308,7 @@ describeUnless(missingBrowser)("the playground in a browser", () => {
     const before = shop.count();
     const site = await startUpstream((_, response) => {
       response.setHeader("content-type", "text/html");
-      response.end(`<body><script>${attack(new URL("/ui/try", url).href)}</script>`);
+      response.end(`<body><script>${attack(new URL("/ui/api/try", url).href)}</script>`);
     });
     const page = await browser.newPage();
     await page.goto(site);

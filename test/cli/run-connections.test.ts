@@ -40,9 +40,10 @@ it("gwc run hot-reloads TCP routes: connections stay, new ones use the new route
     .toBe("two b");
   before.send("c");
   await before.receives("one c");
-  const page = await (await fetch(`http://127.0.0.1:${admin}/ui/`)).text();
-  expect(page).toContain(`Port ${port}`);
-  expect(page).toContain(`127.0.0.1:${two.port}`);
+  const shown = await (await fetch(`http://127.0.0.1:${admin}/ui/api/gateway`)).json();
+  expect(shown.connections).toMatchObject([
+    { port, scheme: "tcp", routes: [{ backends: [{ address: `127.0.0.1:${two.port}` }] }] },
+  ]);
   // The same port can speak HTTP next.
   const http = "routes: [{name: web, policies: {directResponse: {status: 200, body: now}}}]";
   workspace.write("gateway.yaml", text(port, "HTTP", http, admin));

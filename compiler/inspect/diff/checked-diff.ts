@@ -5,8 +5,11 @@ import { byRisk, type ProgramDiff } from "./difference.ts";
 import { credentialDifferences } from "./process-differences.ts";
 import { programDiff } from "./program-diff.ts";
 
+/** The parts of a configuration that are compared. */
+export type ComparedSide = Pick<Checked, "programs" | "literals">;
+
 /** Compares all gateways of two configurations, and the credentials in their files; riskiest differences first. */
-export function checkedDiff(before: Checked, after: Checked): ProgramDiff {
+export function checkedDiff(before: ComparedSide, after: ComparedSide): ProgramDiff {
   const pairs = programPairs(before, after);
   const work = workOfCommand();
   const all = pairs.map(([old, now]) => {

@@ -48,7 +48,8 @@ export function keyFindings(keys: readonly ListedKey[]): readonly string[] {
 
 const UNITS = { requests: "requests", tokens: "tokens", cost: "US dollars" } as const;
 
-function limitText({ counts, amount, period }: KeyLimit): string {
+/** Formats a limit: `50 US dollars/month`. */
+export function limitText({ counts, amount, period }: KeyLimit): string {
   return `${amount} ${UNITS[counts]}/${period}`;
 }
 

@@ -1,23 +1,20 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { gatewaySummary } from "../../4-emit/manifest/gateway-summary.ts";
-import { type Html, html, trustedHtml } from "../../html/html.ts";
-import { gatewayGraph } from "../../inspect/graph/gateway-graph.ts";
-import { svgText } from "../../inspect/graph/svg.ts";
 import { isLoopback } from "../../model/loopback.ts";
 import { askAccess } from "../playground/ask-access.ts";
 import { callRoute, type PlaygroundRequest } from "../playground/playground.ts";
 import { readRequest } from "../playground/read-request.ts";
-import { PLAYGROUND_SCRIPT, REFRESH_SCRIPT, STYLE } from "./assets.ts";
-import { overview } from "./overview.ts";
-import { playgroundPage } from "./playground-page.ts";
-import { requestsPage } from "./requests-page.ts";
+import { streamRoute } from "../playground/stream-route.ts";
+import { readKeyAction, sendKeyAction } from "./api/key-actions.ts";
+import { readData } from "./api/read-data.ts";
+import { DOCUMENT, PageAssets } from "./assets.ts";
+import { isOwnPage, isOwnRead } from "./own-page.ts";
 import type { LiveView } from "./view.ts";
 
 /**
- * The admin page of `gwc run`, on a loopback address. It shows; nothing can be changed through it, and its playground sends
- * requests to the gateway's own ports alone.
+ * The admin page of `gwc run`, on a loopback address. It shows the gateway; its playground sends requests to the gateway's own
+ * ports, and keys are changed through the API for keys with the operator's own credential.
  */
 export class AdminServer {
   readonly #server: Server;
@@ -33,9 +30,11 @@ export class AdminServer {
     const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(address) ?? [];
     if (!isLoopback(host)) return Promise.reject(new Error("it is no loopback address"));
     const key = randomBytes(32).toString("base64url");
+    const page: Page = { view, key, assets: new PageAssets() };
     const server = createServer((request, response) => {
-      serve(request, response, view, key).catch(() => response.destroy());
+      serve(request, response, page).catch((error) => fail(response, error));
     });
+    server.maxConnections = MAX_CONNECTIONS;
     return new Promise((resolve, reject) => {
       server.once("error", reject);
       server.listen({ host: host.replace(/^\[|\]$/g, ""), port: Number(port) }, () => {
@@ -55,14 +54,26 @@ export class AdminServer {
   }
 }
 
+/** Maximum number of connections: browsers open at most six each. */
+const MAX_CONNECTIONS = 128;
+
+interface Page {
+  readonly view: LiveView;
+  /** The secret that requests of the page carry. */
+  readonly key: string;
+  readonly assets: PageAssets;
+}
+
 const POLICY = [
   "default-src 'none'",
-  `style-src '${digest(STYLE)}'`,
-  `script-src '${digest(REFRESH_SCRIPT)}' '${digest(PLAYGROUND_SCRIPT)}'`,
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
 ].join("; ");
 
 const HEADERS: Readonly<Record<string, string>> = {
@@ -70,83 +81,82 @@ const HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
   "cross-origin-resource-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=()",
 };
-
-interface Response {
-  readonly status: number;
-  readonly text: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
 
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  view: LiveView,
-  key: string,
+  page: Page,
 ): Promise<void> {
-  const { status, text, headers = {} } = await responseOf(request, view, key);
-  const type = status === 200 ? "text/html; charset=utf-8" : "text/plain; charset=utf-8";
-  response.writeHead(status, { ...HEADERS, "content-type": type, ...headers });
-  response.end(request.method === "HEAD" ? undefined : text);
-}
-
-async function responseOf(
-  request: IncomingMessage,
-  view: LiveView,
-  key: string,
-): Promise<Response> {
   const { method, url = "", headers } = request;
   // A page elsewhere that points its own name at this address (DNS rebinding) is not the reader's own.
   if (!isLoopback((headers.host ?? "").replace(/:[0-9]+$/, "")))
-    return { status: 403, text: "only for this machine\n" };
-  const [path = ""] = url.split("?");
-  if (method === "POST" && path === TRY)
-    return withRequest(request, key, (call) => {
-      view.adminRequest(call);
-      return callRoute(call, view.current.program, view.journal);
-    });
-  if (method === "POST" && path === CAN)
-    return withRequest(request, key, (call) => askAccess(call, view.current));
+    return send(response, 403, "only for this machine\n");
+  const [path = "", query = ""] = url.split("?", 2);
+  if (method === "POST" && path.startsWith(API)) return act(request, response, path, page);
   if (method !== "GET" && method !== "HEAD")
-    return { status: 405, text: "read only\n", headers: { allow: "GET, HEAD" } };
-  if (path === "/" || path === "/ui")
-    return { status: 302, text: "", headers: { location: "/ui/" } };
-  return pageAt(path, view, key) ?? { status: 404, text: "not found\n" };
+    return send(response, 405, "read only\n", { allow: "GET, HEAD" });
+  if (path === "/" || path === "/ui") return send(response, 302, "", { location: "/ui/" });
+  if (path.startsWith(ASSETS)) return sendAsset(request, response, path, page);
+  if (path.startsWith(API)) {
+    if (!isOwnRead(request)) return send(response, 403, "only for the page itself\n");
+    const data = await readData(page.view, path.slice(API.length), new URLSearchParams(query));
+    return data === undefined ? send(response, 404, "not found\n") : sendJson(response, data);
+  }
+  if (!path.startsWith("/ui/")) return send(response, 404, "not found\n");
+  send(response, 200, DOCUMENT.replace("PAGE_KEY", page.key), {
+    "content-type": "text/html; charset=utf-8",
+  });
 }
 
-function pageAt(path: string, view: LiveView, key: string): Response | undefined {
-  const shown = (current: PageName, content: Html | undefined): Response | undefined =>
-    content && { status: 200, text: page(view, current, content, key) };
-  if (path === "/ui/") return shown("overview", overview(view));
-  if (path === "/ui/requests") return shown("requests", requestsPage(view));
-  if (path === "/ui/picture") return shown("picture", picturePage(view));
-  if (path === TRY) return shown("playground", playgroundPage(view, ""));
-  if (path.startsWith(`${TRY}/`))
-    return shown("playground", playgroundPage(view, path.slice(TRY.length + 1)));
-  return path.startsWith(CODE) ? shown("code", codePage(view, path.slice(CODE.length))) : undefined;
-}
+const API = "/ui/api/";
+const ASSETS = "/ui/assets/";
+
+/** Maximum bytes of a request that the page sends. */
+const MAX_BODY = 1024 * 1024;
 
 /**
  * Handles an action of the page: an action that any client on this machine could take without it, or a question about
- * rules. `act` returns the result for a request of the page's own.
+ * rules.
  */
-async function withRequest(
+async function act(
   request: IncomingMessage,
-  key: string,
-  act: (call: PlaygroundRequest) => object | Promise<object>,
-): Promise<Response> {
-  if (!isOwnPage(request, key)) return { status: 403, text: "only for the page itself\n" };
+  response: ServerResponse,
+  path: string,
+  { view, key }: Page,
+): Promise<void> {
+  if (!isOwnPage(request, key)) return send(response, 403, "only for the page itself\n");
   const text = await bodyOf(request);
-  if (text === undefined) return { status: 413, text: "too much\n" };
+  if (text === undefined) return send(response, 413, "too much\n");
+  const { program } = view.current;
+  if (path === `${API}keys`) {
+    const action = readKeyAction(text);
+    if (action === undefined) return send(response, 400, "no action\n");
+    return sendJson(response, await sendKeyAction(action, program));
+  }
   const call = readRequest(text);
-  if (call === undefined) return { status: 400, text: "no request\n" };
-  const headers = { "content-type": "application/json" };
-  return { status: 200, text: JSON.stringify(await act(call)), headers };
+  if (call === undefined) return send(response, 400, "no request\n");
+  if (path === `${API}can`) return sendJson(response, askAccess(call, view.current));
+  const note = () => view.adminRequest(auditedRequest(call));
+  if (path === `${API}try`) {
+    note();
+    return sendJson(response, await callRoute(call, program, view.journal));
+  }
+  if (path === `${API}stream`) {
+    note();
+    return streamRoute(call, program, response, HEADERS);
+  }
+  send(response, 404, "not found\n");
 }
 
-/** The most bytes of a request that the page sends. */
-const MAX_BODY = 1024 * 1024;
+/** Returns what the audit log shows of a request. */
+function auditedRequest({ method, target, route }: PlaygroundRequest): PlaygroundRequest {
+  return { method, target, route, headers: [], body: "" };
+}
 
 /** The body as text; undefined when it is too long. */
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
@@ -161,130 +171,38 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-const TRY = "/ui/try";
-const CAN = "/ui/can";
-const CODE = "/ui/code/";
-
-function digest(text: string): string {
-  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
+async function sendAsset(
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+  { assets }: Page,
+): Promise<void> {
+  const asset = await assets.named(path.slice(ASSETS.length));
+  if (asset === undefined) return send(response, 404, "not found\n");
+  const { type, body, tag } = asset;
+  const headers = { "content-type": type, etag: tag, "cache-control": "no-cache" };
+  if (request.headers["if-none-match"] === tag) return send(response, 304, "", headers);
+  send(response, 200, body, headers);
 }
 
-/** Renders one generated module with the list of all; `undefined` if no module has that path. */
-function codePage(view: LiveView, path: string): Html | undefined {
-  const { modules } = view.current;
-  const module = modules.find((each) => each.path === path);
-  if (module === undefined) return undefined;
-  const links = modules.map(({ path: name }) => {
-    const current = name === path ? html` aria-current="page"` : html``;
-    return html`<li><a href="/ui/code/${name}"${current}>${name}</a></li>`;
-  });
-  const lines = highlight(module.text).map((line) => html`<span>${line}</span>`);
-  return html`<div class="split">
-<ul class="card">${links}</ul>
-<div class="card"><pre class="code">${lines}</pre></div>
-</div>`;
+function sendJson(response: ServerResponse, data: object): void {
+  send(response, 200, JSON.stringify(data), { "content-type": "application/json" });
 }
 
-const TOKEN =
-  /(?<comment>\/\/.*)|(?<string>"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)|(?<number>\b\d[\d_.]*\b)|(?<keyword>\b(?:async|await|const|else|export|false|from|function|if|import|meta|new|null|return|true|type|typeof|undefined|void)\b)|(?<type>\b[A-Z][A-Za-z]*\b)|(?<call>\b[a-z]\w*(?=\())/g;
-
-/** Generated TypeScript, line by line, its words marked by kind. */
-function highlight(text: string): readonly Html[] {
-  return text.trimEnd().split("\n").map(line);
+function send(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const type = { "content-type": "text/plain; charset=utf-8" };
+  response.writeHead(status, { ...HEADERS, ...type, ...headers });
+  response.end(response.req.method === "HEAD" ? undefined : text);
 }
 
-function line(text: string): Html {
-  const parts: Html[] = [];
-  let end = 0;
-  for (const match of text.matchAll(TOKEN)) {
-    const [word] = match;
-    const kind = Object.entries(match.groups ?? {}).find(([, found]) => found !== undefined)?.[0];
-    parts.push(html`${text.slice(end, match.index)}<span class="${kind ?? ""}">${word}</span>`);
-    end = match.index + word.length;
-  }
-  return html`${parts}${text.slice(end)}`;
-}
-
-/**
- * Whether a request to act comes from a page of this process: another site's page can name neither its origin nor its
- * key, and must ask before it sends JSON; a script of another user of the machine has not read the key of this page.
- */
-function isOwnPage({ headers }: IncomingMessage, key: string): boolean {
-  const { host = "", origin } = headers;
-  const site = headers["sec-fetch-site"];
-  return (
-    origin === `http://${host}` &&
-    (site === undefined || site === "same-origin") &&
-    headers["content-type"] === "application/json" &&
-    isSame(String(headers["x-gwc-page"]), key)
-  );
-}
-
-function isSame(given: string, key: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(key)];
-  return a.length === b.length && timingSafeEqual(a, b);
-}
-
-/** Renders the graph of the gateway: listeners, their routes with policies, and the servers of the routes. */
-function picturePage({ current }: LiveView): Html {
-  // Texts of the configuration are escaped where the picture is drawn.
-  const picture = trustedHtml(svgText(gatewayGraph(gatewaySummary(current.program))));
-  return html`<section class="card">${picture}</section>`;
-}
-
-/** The pages that have this frame. */
-type PageName = "overview" | "requests" | "picture" | "playground" | "code";
-
-/** The frame of every admin page: what is served, how it is, and the ways around. `key`: what the playground shows itself by. */
-function page(view: LiveView, current: PageName, content: Html, key: string): string {
-  const isForm = current === "playground";
-  const { program } = view.current;
-  const isServed = view.lastChange.problem === undefined;
-  const pill = isServed
-    ? html`<span class="pill good">serving</span>`
-    : html`<span class="pill bad">last edit not served</span>`;
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>${program.name} - gwc</title>
-${isForm ? html`` : html`<noscript><meta http-equiv="refresh" content="5"></noscript>`}
-<style>${trustedHtml(STYLE)}</style>
-</head>
-<body data-key="${isForm ? key : ""}">
-<header><div class="bar">
-<strong>${program.name} <span>${view.file}</span></strong>
-${pill}
-<nav>
-${link("/ui/", "Overview", current === "overview")}
-${link("/ui/requests", "Requests", current === "requests")}
-${link("/ui/picture", "Picture", current === "picture")}
-${link("/ui/try", "Playground", isForm)}
-${link("/ui/code/main.ts", "Generated code", current === "code")}
-${serviceLink(program.process.addresses.stats, "/metrics", "Metrics")}
-${serviceLink(program.process.addresses.readiness, "/healthz/ready", "Readiness")}
-</nav>
-</div></header>
-<main>
-${content}
-</main>
-<script>${trustedHtml(isForm ? PLAYGROUND_SCRIPT : REFRESH_SCRIPT)}</script>
-</body>
-</html>
-`.text;
-}
-
-function link(href: string, text: string, isCurrent: boolean): Html {
-  return isCurrent
-    ? html`<a href="${href}" aria-current="page">${text}</a>`
-    : html`<a href="${href}">${text}</a>`;
-}
-
-/** Returns a link to a page of a service address; nothing if it is off. */
-function serviceLink(address: string, path: string, label: string): Html {
-  if (address === "off") return html``;
-  const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(address) ?? [];
-  const isEverywhere = ["", "0.0.0.0", "[::]"].includes(host);
-  return link(`http://${isEverywhere ? "127.0.0.1" : host}:${port}${path}`, label, false);
+/** Responds to a bug of the page. */
+function fail(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) return void response.destroy();
+  const reason = error instanceof Error ? error.message.slice(0, 200) : "";
+  send(response, 500, `the page failed: ${reason}\n`);
 }

@@ -1,4 +1,4 @@
-import { type IncomingMessage, request as requestHttp } from "node:http";
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { headerPair } from "./header-pair.ts";
 
@@ -32,7 +32,38 @@ const MAX_BYTES = 256 * 1024;
 const LONGEST = 15_000;
 
 /** Sends a request and reads the response. Rejects with what went wrong on the way, and for headers that can't be sent. */
-export function callPort({ origin, method, target, headers, body }: PortCall): Promise<PortResult> {
+export function callPort(call: PortCall): Promise<PortResult> {
+  return new Promise((resolve, reject) => {
+    const sent = openCall(call);
+    const deadline = setTimeout(() => sent.destroy(new Error("no response in 15 s")), LONGEST);
+    sent.on("response", (response) => {
+      const clientPort = response.socket.localPort;
+      const { statusCode: status = 0, headers: received } = response;
+      const chunks: Buffer[] = [];
+      let size = 0;
+      const settle = (isCut: boolean) => {
+        clearTimeout(deadline);
+        const text = Buffer.concat(chunks).subarray(0, MAX_BYTES).toString("utf8");
+        resolve({ status, headers: received, body: text, isCut, clientPort });
+      };
+      response.on("data", (chunk: Buffer) => {
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size > MAX_BYTES) response.destroy();
+      });
+      response.on("end", () => settle(false));
+      response.on("close", () => settle(true));
+    });
+    sent.on("error", (error) => {
+      clearTimeout(deadline);
+      reject(error);
+    });
+    sent.end(call.body);
+  });
+}
+
+/** Opens a request, without its body. Throws for headers that can't be sent. */
+export function openCall({ origin, method, target, headers, body }: PortCall): ClientRequest {
   const { protocol, hostname, port } = new URL(origin);
   const pairs = headers.map(headerPair);
   const host = pairs.find(([name]) => name === "host")?.[1];
@@ -51,31 +82,5 @@ export function callPort({ origin, method, target, headers, body }: PortCall): P
     // The certificate is the gateway's own, on this machine.
     ...(protocol === "https:" && { servername: hostname, rejectUnauthorized: false }),
   };
-  return new Promise((resolve, reject) => {
-    const call = protocol === "https:" ? requestHttps(options) : requestHttp(options);
-    const deadline = setTimeout(() => call.destroy(new Error("no response in 15 s")), LONGEST);
-    call.on("response", (response) => {
-      const clientPort = response.socket.localPort;
-      const { statusCode: status = 0, headers: received } = response;
-      const chunks: Buffer[] = [];
-      let size = 0;
-      const settle = (isCut: boolean) => {
-        clearTimeout(deadline);
-        const text = Buffer.concat(chunks).subarray(0, MAX_BYTES).toString("utf8");
-        resolve({ status, headers: received, body: text, isCut, clientPort });
-      };
-      response.on("data", (chunk: Buffer) => {
-        chunks.push(chunk);
-        size += chunk.length;
-        if (size > MAX_BYTES) response.destroy();
-      });
-      response.on("end", () => settle(false));
-      response.on("close", () => settle(true));
-    });
-    call.on("error", (error) => {
-      clearTimeout(deadline);
-      reject(error);
-    });
-    call.end(body);
-  });
+  return protocol === "https:" ? requestHttps(options) : requestHttp(options);
 }

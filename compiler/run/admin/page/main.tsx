@@ -1,0 +1,7 @@
+import { render } from "preact";
+import { App } from "./app.tsx";
+import { applyTheme } from "./theme.ts";
+
+applyTheme();
+const root = document.getElementById("page");
+if (root !== null) render(<App />, root);

@@ -1,0 +1,118 @@
+import type { GatewayData } from "../api/admin-api.ts";
+import { age, amount, clock, dayAndTime, span, visible } from "./format.ts";
+import { Card, Code, Empty, Pill, Text } from "./parts.tsx";
+
+/** State of servers that routes choose from. */
+export function Health({ gateway: { servers, listeners } }: { gateway: GatewayData }) {
+  const total = new Set(
+    listeners.flatMap(({ routes }) =>
+      routes.flatMap(({ backends }) => backends.map(({ label, address }) => address ?? label)),
+    ),
+  ).size;
+  const sick = servers.filter(({ isGood }) => !isGood).length;
+  return (
+    <Card
+      title="Backends"
+      class="flush"
+      note={
+        servers.length === 0
+          ? amount(total, "server")
+          : sick === 0
+            ? "all good"
+            : `${sick} of ${servers.length} without requests`
+      }
+    >
+      {servers.length === 0 ? (
+        <Empty icon="check" title="No server has reported trouble">
+          Servers appear here when a route chooses between several of them.
+        </Empty>
+      ) : (
+        <ul class="lines">
+          {servers.map(({ route, server, isGood, text }) => (
+            <li key={`${route} ${server}`}>
+              <div class="grow">
+                <Code>{server}</Code>
+                <span class="soft sub">
+                  route <Text>{route}</Text>
+                </span>
+              </div>
+              <Pill tone={isGood ? "good" : "bad"}>
+                <Text>{text}</Text>
+              </Pill>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+const DAY = 86_400_000;
+
+/** Certificates of listeners, those that expire first at the top. */
+export function Certificates({ gateway: { certificates, now } }: { gateway: GatewayData }) {
+  return (
+    <Card title="Certificates" class="flush" note={amount(certificates.length, "certificate")}>
+      {certificates.length === 0 ? (
+        <Empty icon="access" title="No certificates">
+          No listener of this gateway ends TLS.
+        </Empty>
+      ) : (
+        <ul class="lines">
+          {certificates.map(({ hostname, file, expires }) => {
+            const left = expires - now;
+            const tone = left < 7 * DAY ? "bad" : left < 30 * DAY ? "warn" : "good";
+            return (
+              <li key={`${hostname} ${file}`}>
+                <div class="grow">
+                  <strong>
+                    <Text>{hostname === "" ? "any name" : hostname}</Text>
+                  </strong>
+                  <span class="soft sub">
+                    <Text>{file}</Text>, until {dayAndTime(expires)}
+                  </span>
+                </div>
+                <Pill tone={tone}>{left <= 0 ? "expired" : `${span(left)} left`}</Pill>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+const TONES = { error: "bad", warning: "warn", note: "plain" } as const;
+
+/** Mistakes and notes of the last change. */
+export function Mistakes({ gateway: { change, now } }: { gateway: GatewayData }) {
+  const { findings, problem, at } = change;
+  if (findings.length === 0 && problem === null) return null;
+  return (
+    <Card
+      title={problem === null ? "Notes on the configuration" : "Mistakes in the last edit"}
+      note={`${clock(at)}, ${age(at, now)} ago`}
+      class="flush"
+    >
+      <ul class="lines findings">
+        {findings.length === 0 && problem !== null && (
+          <li>
+            <Text>{problem}</Text>
+          </li>
+        )}
+        {findings.map(({ severity, code, message, hint, place }) => (
+          <li key={`${code} ${place} ${message}`}>
+            <Pill tone={TONES[severity]}>{severity}</Pill>
+            <div class="grow">
+              <span>{visible(message)}</span>
+              {hint !== null && <span class="sub soft">{visible(hint)}</span>}
+              <span class="sub soft">
+                <Code>{place}</Code> · {code}
+              </span>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,192 @@
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+import { visible } from "./format.ts";
+import { Icon, type IconName } from "./icons.tsx";
+
+/** Tone of a pill, which is never the only sign: it has words, too. */
+export type Tone = "good" | "bad" | "warn" | "plain" | "accent";
+
+/** A short state in words, on a colored ground. */
+export function Pill({ tone, children }: { tone: Tone; children: ComponentChildren }) {
+  return <span class={`pill ${tone}`}>{children}</span>;
+}
+
+/** A text that others chose: hidden characters are escaped. */
+export function Text({ children }: { children: string }) {
+  return <>{visible(children)}</>;
+}
+
+/** Code that others chose. */
+export function Code({ children }: { children: string }) {
+  return <code>{visible(children)}</code>;
+}
+
+interface CardProps {
+  readonly title?: ComponentChildren;
+  readonly note?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A part of a page with a title. */
+export function Card({ title, note, actions, class: name = "", children }: CardProps) {
+  const id = useId();
+  if (title === undefined) return <div class={`card ${name}`}>{children}</div>;
+  return (
+    <section class={`card ${name}`} aria-labelledby={id}>
+      <header class="card-head">
+        <h2 id={id}>{title}</h2>
+        {note !== undefined && <span class="soft">{note}</span>}
+        {actions !== undefined && <div class="actions">{actions}</div>}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** Head of a page. */
+export function PageHead({
+  title,
+  about,
+  children,
+}: {
+  title: string;
+  about?: ComponentChildren;
+  children?: ComponentChildren;
+}) {
+  return (
+    <div class="page-head">
+      <div>
+        <h1>{title}</h1>
+        {about !== undefined && <p class="about">{about}</p>}
+      </div>
+      {children !== undefined && <div class="actions">{children}</div>}
+    </div>
+  );
+}
+
+/** Says that there is nothing, and what to do. */
+export function Empty({
+  icon = "dot",
+  title,
+  children,
+}: {
+  icon?: IconName;
+  title: string;
+  children?: ComponentChildren;
+}) {
+  return (
+    <div class="empty">
+      <Icon name={icon} />
+      <p class="empty-title">{title}</p>
+      {children !== undefined && <p>{children}</p>}
+    </div>
+  );
+}
+
+/** Says why something cannot be shown. */
+export function Problem({ children }: { children: string }) {
+  return (
+    <p class="problem" role="alert">
+      <Icon name="alert" />
+      <span>
+        <Text>{children}</Text>
+      </span>
+    </p>
+  );
+}
+
+/** Says that data is being read. */
+export function Loading({ what = "Loading" }: { what?: string }) {
+  return (
+    <p class="loading" role="status">
+      <span class="spinner" aria-hidden="true" />
+      {what}…
+    </p>
+  );
+}
+
+interface ChoiceProps<Value extends string> {
+  readonly label: string;
+  readonly value: Value;
+  readonly options: readonly (readonly [Value, string])[];
+  readonly onChange: (value: Value) => void;
+}
+
+/** A few options of which one is chosen. */
+export function Segmented<Value extends string>({
+  label,
+  value,
+  options,
+  onChange,
+}: ChoiceProps<Value>) {
+  return (
+    <fieldset class="segmented">
+      <legend class="hidden">{label}</legend>
+      {options.map(([each, text]) => (
+        <button
+          key={each}
+          type="button"
+          aria-pressed={each === value}
+          onClick={() => onChange(each)}
+        >
+          {text}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+/** A labeled select. */
+export function Select<Value extends string>({
+  label,
+  value,
+  options,
+  onChange,
+  isQuiet = false,
+}: ChoiceProps<Value> & { readonly isQuiet?: boolean }) {
+  return (
+    <label class={isQuiet ? "field quiet" : "field"}>
+      <span class={isQuiet ? "hidden" : "label"}>{label}</span>
+      <select
+        value={value}
+        onChange={({ currentTarget }) => {
+          const found = options.find(([each]) => each === currentTarget.value);
+          if (found !== undefined) onChange(found[0]);
+        }}
+      >
+        {options.map(([each, text]) => (
+          <option key={each} value={each}>
+            {visible(text)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** A wide table, which scrolls in itself on narrow screens. */
+export function Table({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: readers without a mouse scroll it with the arrow keys.
+    <section class="scroll" tabIndex={0} aria-label={label}>
+      <table>{children}</table>
+    </section>
+  );
+}
+
+/** Copies a text. */
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={label}
+      title={label}
+      onClick={() => void navigator.clipboard?.writeText(text)}
+    >
+      <Icon name="copy" />
+    </button>
+  );
+}

@@ -1,0 +1,330 @@
+import { useRef, useState } from "preact/hooks";
+import type { RequestData, RequestsData } from "../api/admin-api.ts";
+import type { PageProps } from "./app.tsx";
+import { useData } from "./data.ts";
+import { amount, clock, count, duration, visible } from "./format.ts";
+import { Icon } from "./icons.tsx";
+import {
+  Card,
+  Code,
+  Empty,
+  Loading,
+  PageHead,
+  Pill,
+  Problem,
+  Segmented,
+  Table,
+  Text,
+} from "./parts.tsx";
+
+type Filter = "all" | "flight" | "rejected" | "failed";
+
+const FILTERS: readonly (readonly [Filter, string])[] = [
+  ["all", "All"],
+  ["flight", "In flight"],
+  ["rejected", "4xx"],
+  ["failed", "5xx"],
+];
+
+/** Requests as they come, with what decided them. */
+export function RequestsPage({ place, gateway }: PageProps) {
+  const [isPaused, setPaused] = useState(false);
+  const [filter, setFilter] = useState<Filter>("all");
+  const [words, setWords] = useState(place.query.get("find") ?? "");
+  const [chosen, setChosen] = useState<number>();
+  const live = useData<RequestsData>("requests", isPaused ? 0 : 1000);
+  const kept = useRef<RequestsData>(undefined);
+  if (live.data !== undefined && !isPaused) kept.current = live.data;
+  const data = kept.current ?? live.data;
+  const found = (data?.requests ?? []).filter(
+    (each) => passes(each, filter) && matches(each, words),
+  );
+  const opened = data?.requests.find(({ id }) => id === chosen);
+  return (
+    <>
+      <PageHead
+        title="Requests"
+        about="The last 500, without queries, headers and bodies, which may contain credentials."
+      >
+        <button
+          type="button"
+          class={isPaused ? "button accent" : "button"}
+          aria-pressed={isPaused}
+          onClick={() => setPaused(!isPaused)}
+        >
+          <Icon name={isPaused ? "play" : "pause"} />
+          {isPaused ? "Resume" : "Pause"}
+        </button>
+      </PageHead>
+      <div class="filters">
+        <label class="search">
+          <span class="hidden">Filter requests</span>
+          <Icon name="search" />
+          <input
+            type="search"
+            placeholder="Path, route, caller, rule, tool, model …"
+            value={words}
+            onInput={({ currentTarget }) => setWords(currentTarget.value)}
+          />
+        </label>
+        <Segmented label="Kind of requests" value={filter} options={FILTERS} onChange={setFilter} />
+      </div>
+      {live.problem !== undefined && <Problem>{live.problem}</Problem>}
+      {data === undefined ? (
+        <Loading />
+      ) : (
+        <div class={opened === undefined ? "with-detail" : "with-detail open"}>
+          <Card
+            class="flush"
+            title={isPaused ? "Paused" : "Live"}
+            note={`${count(found.length)} of ${amount(data.requests.length, "request")}`}
+          >
+            {found.length === 0 ? (
+              <Empty
+                icon="requests"
+                title={data.requests.length === 0 ? "No requests yet" : "No request matches"}
+              >
+                {data.requests.length === 0
+                  ? "They appear here as soon as a client sends one."
+                  : "Change the filter to see others."}
+              </Empty>
+            ) : (
+              <RequestTable requests={found} chosen={chosen} onChoose={setChosen} />
+            )}
+          </Card>
+          {opened !== undefined && <Detail request={opened} onClose={() => setChosen(undefined)} />}
+        </div>
+      )}
+      {gateway.counts.waitingCalls > 0 && (
+        <p class="soft">
+          {amount(gateway.counts.waitingCalls, "MCP call")} waiting for input of their clients.
+        </p>
+      )}
+      {data !== undefined && data.sessions.length > 0 && <Sessions data={data} />}
+    </>
+  );
+}
+
+function passes({ status, duration: took }: RequestData, filter: Filter): boolean {
+  if (filter === "flight") return took === null;
+  if (filter === "rejected") return status !== null && status >= 400 && status < 500;
+  return filter === "all" || (status !== null && status >= 500);
+}
+
+function matches(request: RequestData, words: string): boolean {
+  const { method, path, host, route, caller, reason, upstream, status, notes, client } = request;
+  const text = [
+    method,
+    path,
+    host,
+    route,
+    caller,
+    reason,
+    upstream,
+    status,
+    client,
+    ...notes.flat(),
+  ]
+    .join(" ")
+    .toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+function RequestTable({
+  requests,
+  chosen,
+  onChoose,
+}: {
+  requests: readonly RequestData[];
+  chosen: number | undefined;
+  onChoose: (id: number) => void;
+}) {
+  const [limit, setLimit] = useState(PAGE);
+  return (
+    <>
+      <Table label="Requests">
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col">Request</th>
+            <th scope="col">Route</th>
+            <th scope="col">Status</th>
+            <th scope="col">Decided by</th>
+            <th scope="col" class="number">
+              Took
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {requests.slice(0, limit).map((request) => (
+            <tr key={request.id} class={request.id === chosen ? "chosen" : ""}>
+              <td class="nowrap">{clock(request.at)}</td>
+              <td class="wide">
+                <button
+                  type="button"
+                  class="link request"
+                  aria-expanded={request.id === chosen}
+                  onClick={() => onChoose(request.id)}
+                >
+                  <span class="method">{visible(request.method)}</span> <Text>{request.path}</Text>
+                </button>
+                <span class="sub soft">
+                  <Text>{subjectOf(request)}</Text>
+                </span>
+              </td>
+              <td>
+                <Text>{request.route ?? "none"}</Text>
+              </td>
+              <td>
+                <Status request={request} />
+              </td>
+              <td>
+                <Decision request={request} />
+              </td>
+              <td class="number">{request.duration === null ? "…" : duration(request.duration)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </Table>
+      {requests.length > limit && (
+        <p class="before">
+          <button type="button" class="button" onClick={() => setLimit(limit + 4 * PAGE)}>
+            Show more
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Rows that are shown at first. */
+const PAGE = 50;
+
+/** Returns who asked, and for which tool or model. */
+function subjectOf({ notes, caller, client }: RequestData): string {
+  const all = new Map(notes);
+  const item = all.get("gen_ai.tool.name") ?? all.get("gen_ai.request.model");
+  return [caller ?? client, item].filter((each) => each !== undefined).join(" · ");
+}
+
+function Status({ request: { status, duration: took } }: { request: RequestData }) {
+  if (took === null) return <Pill tone="accent">in flight</Pill>;
+  if (status === null) return <Pill tone="warn">client left</Pill>;
+  const tone = status >= 500 ? "bad" : status >= 400 ? "warn" : "good";
+  return <Pill tone={tone}>{status}</Pill>;
+}
+
+function Decision({ request: { reason, upstream, notes } }: { request: RequestData }) {
+  const all = new Map(notes);
+  const why =
+    all.get("rule") ??
+    all.get("custom.policy") ??
+    all.get("limit") ??
+    all.get("error") ??
+    undefined;
+  return (
+    <>
+      {reason === null ? (
+        <span class="soft">
+          <Text>{upstream ?? ""}</Text>
+        </span>
+      ) : (
+        <strong>{reason}</strong>
+      )}
+      {why !== undefined && (
+        <span class="sub">
+          <Code>{why}</Code>
+        </span>
+      )}
+    </>
+  );
+}
+
+function Detail({ request, onClose }: { request: RequestData; onClose: () => void }) {
+  const facts: readonly (readonly [string, string | null])[] = [
+    ["Host", request.host],
+    ["Listener", request.listener],
+    ["Route", request.route],
+    ["Caller", request.caller],
+    ["Client", request.client],
+    ["Answered by", request.reason === null ? request.upstream : `the gateway: ${request.reason}`],
+    ["Began", clock(request.at)],
+    ["Took", request.duration === null ? null : duration(request.duration)],
+    ["Trace", request.traceId],
+  ];
+  return (
+    <Card
+      title="Request"
+      class="detail"
+      note={`number ${request.id}`}
+      actions={
+        <button type="button" class="icon-button" aria-label="Close the details" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      }
+    >
+      <p class="detail-head">
+        <Status request={request} /> <span class="method">{visible(request.method)}</span>{" "}
+        <Code>{request.path}</Code>
+      </p>
+      <dl class="facts">
+        {[...facts, ...request.notes].map(([name, value]) =>
+          value === null || value === "" ? null : (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <Text>{value}</Text>
+              </dd>
+            </div>
+          ),
+        )}
+      </dl>
+    </Card>
+  );
+}
+
+function Sessions({ data }: { data: RequestsData }) {
+  return (
+    <Card title="MCP sessions" note="the one used last first" class="flush">
+      <Table label="MCP sessions">
+        <thead>
+          <tr>
+            <th scope="col">Session</th>
+            <th scope="col">Route</th>
+            <th scope="col">Subject</th>
+            <th scope="col">Client</th>
+            <th scope="col">Since</th>
+            <th scope="col">Last request</th>
+            <th scope="col" class="number">
+              Requests
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {data.sessions.map((session) => (
+            <tr key={session.name}>
+              <td>
+                <Code>{session.name}</Code>
+              </td>
+              <td>
+                <Text>{session.route ?? ""}</Text>
+              </td>
+              <td>
+                <Text>{session.subject ?? "anonymous"}</Text>
+              </td>
+              <td>
+                <Code>{session.client}</Code>
+              </td>
+              <td class="nowrap">{clock(session.began)}</td>
+              <td class="nowrap">{clock(session.last)}</td>
+              <td class="number">{count(session.requests)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </Table>
+    </Card>
+  );
+}
