@@ -93,7 +93,7 @@ export async function bundleModules(
   info: BuildInfo,
   { entry, replaced, first = [] }: BundleOptions = WHOLE,
 ): Promise<Bundle> {
-  const { build } = await import("esbuild");
+  const { build } = await esbuild();
   const threads: Metafile[] = [];
   const hasUserModules = modules.some(({ user }) => user !== undefined);
   const { metafile, outputFiles } = await build({
@@ -116,9 +116,14 @@ export async function bundleModules(
   };
 }
 
+/** Loads esbuild on first use: most commands need none. */
+function esbuild() {
+  return import("esbuild");
+}
+
 /** Bundles a program for browsers, with the packages that it uses. */
 export async function bundlePage(entry: string): Promise<string> {
-  const { build } = await import("esbuild");
+  const { build } = await esbuild();
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,

@@ -14,7 +14,7 @@ import type { SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import { isStartupError } from "../model/startup-error.ts";
 import type { AccessData, DiffData } from "./admin/api/admin-api.ts";
-import type { Generation, LastChange, LiveView } from "./admin/view.ts";
+import type { LastChange, LiveView, ServedVersion } from "./admin/view.ts";
 import { BackgroundCompiler } from "./background-compiler.ts";
 import {
   type Candidate,
@@ -72,7 +72,7 @@ export class LiveGateway implements LiveView {
   #work: Promise<void> = Promise.resolve();
   readonly #compiler = new BackgroundCompiler();
   readonly #inspector = new BackgroundInspector();
-  #generations: readonly Generation[];
+  #generations: readonly ServedVersion[];
   /** Those of the current gateway, once somebody has asked for them. */
   #sourceFiles: readonly SourceFile[] | undefined;
 
@@ -216,7 +216,7 @@ export class LiveGateway implements LiveView {
     return this.#inspector.diff(before.compiled, after.compiled);
   }
 
-  get generations(): readonly Generation[] {
+  get generations(): readonly ServedVersion[] {
     return this.#generations;
   }
 
@@ -257,7 +257,7 @@ export class LiveGateway implements LiveView {
     }
   }
 
-  #remember(served: Omit<Generation, "number">): void {
+  #remember(served: Omit<ServedVersion, "number">): void {
     const number = (this.#generations.at(-1)?.number ?? 0) + 1;
     this.#generations = [...this.#generations, { number, ...served }].slice(-MAX_GENERATIONS);
   }

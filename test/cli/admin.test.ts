@@ -107,7 +107,11 @@ it("the admin page shows the state of providers", async () => {
   });
   const groups = [provider("gone", "127.0.0.1:9"), provider("spare", healthy.host)];
   const routes = [{ name: "chat", backends: [{ ai: { groups } }] }];
-  const config = { binds: [{ port, listeners: [{ routes }] }] };
+  const any = "127.0.0.1:0";
+  const config = {
+    config: { statsAddr: any, readinessAddr: any, adminAddr: any },
+    binds: [{ port, listeners: [{ routes }] }],
+  };
   const workspace = new Workspace({ "gateway.yaml": JSON.stringify(config) });
   const url = await start(workspace.path("gateway.yaml"));
   expect((await read(url, "gateway")).servers).toEqual([]);
@@ -195,7 +199,7 @@ describeUnless(missingBrowser)("the admin page in a browser", () => {
     const box = page.getByRole("button", { name: /^route api/ });
     expect(await box.textContent()).toContain("1 rule");
     await box.press("Enter");
-    expect(await page.locator(".edge.own").count()).toBe(2);
+    await expect.poll(() => page.locator(".edge.own").count()).toBe(2);
     await page.close();
   });
 

@@ -239,7 +239,7 @@ describeUnless(missingBrowser)("the playground in a browser", () => {
     const page = await browser.newPage();
     await page.goto(new URL("/ui/try/shop", url).href);
     const decide = page.getByRole("button", { name: "Decide only" });
-    await page.getByText("Path and headers").click();
+    await page.getByText("Headers", { exact: true }).click();
     const whose = page.getByLabel("Whose credential");
     const before = shop.count();
     await decide.click();

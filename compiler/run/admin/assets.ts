@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { bundlePage } from "../../4-emit/bundle.ts";
 import { adminAssets, adminPageBundle, adminPageEntry } from "../../installation.ts";
@@ -16,7 +16,7 @@ export interface PageAsset {
 export const DOCUMENT = readFileSync(path.join(adminAssets, "index.html"), "utf8");
 
 const FILES: Readonly<Record<string, readonly [type: string, read: () => Promise<string>]>> = {
-  "page.css": ["text/css; charset=utf-8", async () => text("page.css")],
+  "page.css": ["text/css; charset=utf-8", async () => style()],
   "icon.svg": ["image/svg+xml", async () => text("icon.svg")],
   "page.js": ["text/javascript; charset=utf-8", script],
 };
@@ -36,6 +36,15 @@ export class PageAssets {
     asset.catch(() => this.#read.delete(name));
     return asset;
   }
+}
+
+/** Returns the style sheets in the order of their names. */
+function style(): string {
+  const folder = path.join(adminAssets, "style");
+  return readdirSync(folder)
+    .sort()
+    .map((name) => readFileSync(path.join(folder, name), "utf8"))
+    .join("");
 }
 
 function text(name: string): string {

@@ -6,8 +6,8 @@ import { askAccess } from "../playground/ask-access.ts";
 import { callRoute, type PlaygroundRequest } from "../playground/playground.ts";
 import { readRequest } from "../playground/read-request.ts";
 import { streamRoute } from "../playground/stream-route.ts";
+import { adminData } from "./api/admin-data.ts";
 import { readKeyAction, sendKeyAction } from "./api/key-actions.ts";
-import { readData } from "./api/read-data.ts";
 import { DOCUMENT, PageAssets } from "./assets.ts";
 import { isOwnPage, isOwnRead } from "./own-page.ts";
 import type { LiveView } from "./view.ts";
@@ -104,7 +104,7 @@ async function serve(
   if (path.startsWith(ASSETS)) return sendAsset(request, response, path, page);
   if (path.startsWith(API)) {
     if (!isOwnRead(request)) return send(response, 403, "only for the page itself\n");
-    const data = await readData(page.view, path.slice(API.length), new URLSearchParams(query));
+    const data = await adminData(page.view, path.slice(API.length), new URLSearchParams(query));
     return data === undefined ? send(response, 404, "not found\n") : sendJson(response, data);
   }
   if (!path.startsWith("/ui/")) return send(response, 404, "not found\n");

@@ -29,7 +29,7 @@ export interface LiveView {
     "entries" | "sessions" | "ofPort" | "inFlight" | "figures"
   >;
   /** Versions that were served, the oldest first; the last one is served. */
-  readonly generations: readonly Generation[];
+  readonly generations: readonly ServedVersion[];
   /** Somebody sends a request from the page. */
   adminRequest(request: AdminRequest): void;
   /** Responses of each route so far. */
@@ -47,7 +47,7 @@ export interface LiveView {
 }
 
 /** A version of the configuration that was served. */
-export interface Generation {
+export interface ServedVersion {
   /** The first is 1. */
   readonly number: number;
   readonly at: Date;

@@ -1,7 +1,7 @@
 import { Latencies } from "./latencies.ts";
 
 /** A finished request, as it is counted. */
-export interface CountedRequest {
+export interface FiguredRequest {
   /** `undefined` if the client left without a response. */
   readonly status: number | undefined;
   /** Milliseconds; `undefined` for streams, which last as long as their clients listen. */
@@ -24,7 +24,7 @@ export class FigureSums {
   cost = 0;
   readonly latencies = new Latencies();
 
-  add({ status = 0, latency, inputTokens, outputTokens, cost }: CountedRequest): void {
+  add({ status = 0, latency, inputTokens, outputTokens, cost }: FiguredRequest): void {
     this.requests += 1;
     if (status >= 500) this.failed += 1;
     else if (status >= 400) this.rejected += 1;
@@ -57,7 +57,7 @@ export class FigureRing {
   }
 
   /** Counts a request that ended at a time, in milliseconds since the epoch. */
-  add(time: number, request: CountedRequest): void {
+  add(time: number, request: FiguredRequest): void {
     const number = Math.floor(time / this.#interval);
     const at = number % this.#slots.length;
     let slot = this.#slots[at];

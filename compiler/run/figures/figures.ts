@@ -1,6 +1,6 @@
 import type { FigureKind, FigureRange, FigureReport, FigureRow } from "../admin/api/admin-api.ts";
-import type { JournalEntry } from "../journal.ts";
-import { type CountedRequest, FigureRing, FigureSums } from "./figure-ring.ts";
+import type { JournalEntry } from "../journal-entry.ts";
+import { type FiguredRequest, FigureRing, FigureSums } from "./figure-ring.ts";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -43,7 +43,7 @@ export class Figures {
   /** Counts a finished request. */
   add(entry: JournalEntry, isStream: boolean): void {
     const notes = new Map(entry.notes);
-    const request: CountedRequest = {
+    const request: FiguredRequest = {
       status: entry.status,
       latency: isStream ? undefined : entry.duration,
       inputTokens: amountOf(notes.get("gen_ai.usage.input_tokens")),
@@ -97,7 +97,7 @@ export class Figures {
     name: string,
     mayCreate: boolean,
     now: number,
-    request: CountedRequest,
+    request: FiguredRequest,
   ): void {
     const all = this.#kinds[kind];
     const isKnown = all.has(name) || (mayCreate && all.size < MAX_SERIES);
@@ -115,7 +115,7 @@ function newSeries(): Series {
   };
 }
 
-function addTo({ fine, coarse }: Series, now: number, request: CountedRequest): void {
+function addTo({ fine, coarse }: Series, now: number, request: FiguredRequest): void {
   fine.add(now, request);
   coarse.add(now, request);
 }

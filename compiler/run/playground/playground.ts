@@ -3,7 +3,8 @@ import { CREDENTIALS, type TryRequest } from "../../backends/parts/try-request.t
 import type { Program } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
 import { lastEventData } from "../../model/event-data.ts";
-import type { JournalEntry, RequestJournal } from "../journal.ts";
+import type { RequestJournal } from "../journal.ts";
+import type { JournalEntry } from "../journal-entry.ts";
 import { type RouteRequest, requestsTo } from "../try-command.ts";
 import { callPort, type PortCall, type PortResult } from "./port-call.ts";
 

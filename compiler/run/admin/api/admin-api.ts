@@ -134,7 +134,7 @@ export interface CustomPolicyData {
 }
 
 /** A request, as far as it may be shown (`GET /ui/api/requests`). */
-export interface RequestData {
+export interface SeenRequest {
   readonly id: number;
   readonly at: number;
   readonly client: string;
@@ -155,7 +155,7 @@ export interface RequestData {
 /** Requests since a known one, those in flight, and MCP sessions. */
 export interface RequestsData {
   readonly now: number;
-  readonly requests: readonly RequestData[];
+  readonly requests: readonly SeenRequest[];
   readonly sessions: readonly {
     readonly name: string;
     readonly route: string | null;

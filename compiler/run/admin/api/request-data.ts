@@ -1,6 +1,6 @@
-import type { JournalEntry } from "../../journal.ts";
+import type { JournalEntry } from "../../journal-entry.ts";
 import type { LiveView } from "../view.ts";
-import type { RequestData, RequestsData } from "./admin-api.ts";
+import type { RequestsData, SeenRequest } from "./admin-api.ts";
 
 /** Maximum characters of a text that a client chooses. */
 const MAX_TEXT = 500;
@@ -24,7 +24,7 @@ export function requestsData({ journal }: LiveView): RequestsData {
 }
 
 /** Returns a request as the page shows it. */
-export function requestData(entry: JournalEntry): RequestData {
+export function requestData(entry: JournalEntry): SeenRequest {
   const { id, at, client, status, duration, listener, route, upstream, reason, traceId } = entry;
   return {
     ...{ id, client },

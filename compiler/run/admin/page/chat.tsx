@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import type { RequestData, TryData } from "../api/admin-api.ts";
+import type { SeenRequest, TryData } from "../api/admin-api.ts";
 import type { PageProps } from "./app.tsx";
 import { type ChatMessage, readChat, streamChat } from "./chat-stream.ts";
 import { getJson, messageOf, useData } from "./data.ts";
@@ -239,7 +239,7 @@ function completionsPath(target: string): string {
 /** Returns what the gateway noted about the call: tokens, cost and times. */
 async function factsOf(port: number, first: number | undefined): Promise<string> {
   try {
-    const noted = await getJson<RequestData>(`request?port=${port}`);
+    const noted = await getJson<SeenRequest>(`request?port=${port}`);
     const notes = new Map(noted.notes);
     const facts = [
       notes.get("gen_ai.provider.name"),

@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import type { RequestData, RequestsData } from "../api/admin-api.ts";
+import type { RequestsData, SeenRequest } from "../api/admin-api.ts";
 import type { PageProps } from "./app.tsx";
 import { useData } from "./data.ts";
 import { amount, clock, count, duration, visible } from "./format.ts";
@@ -105,13 +105,13 @@ export function RequestsPage({ place, gateway }: PageProps) {
   );
 }
 
-function passes({ status, duration: took }: RequestData, filter: Filter): boolean {
+function passes({ status, duration: took }: SeenRequest, filter: Filter): boolean {
   if (filter === "flight") return took === null;
   if (filter === "rejected") return status !== null && status >= 400 && status < 500;
   return filter === "all" || (status !== null && status >= 500);
 }
 
-function matches(request: RequestData, words: string): boolean {
+function matches(request: SeenRequest, words: string): boolean {
   const { method, path, host, route, caller, reason, upstream, status, notes, client } = request;
   const text = [
     method,
@@ -138,7 +138,7 @@ function RequestTable({
   chosen,
   onChoose,
 }: {
-  requests: readonly RequestData[];
+  requests: readonly SeenRequest[];
   chosen: number | undefined;
   onChoose: (id: number) => void;
 }) {
@@ -204,20 +204,20 @@ function RequestTable({
 const PAGE = 50;
 
 /** Returns who asked, and for which tool or model. */
-function subjectOf({ notes, caller, client }: RequestData): string {
+function subjectOf({ notes, caller, client }: SeenRequest): string {
   const all = new Map(notes);
   const item = all.get("gen_ai.tool.name") ?? all.get("gen_ai.request.model");
   return [caller ?? client, item].filter((each) => each !== undefined).join(" · ");
 }
 
-function Status({ request: { status, duration: took } }: { request: RequestData }) {
+function Status({ request: { status, duration: took } }: { request: SeenRequest }) {
   if (took === null) return <Pill tone="accent">in flight</Pill>;
   if (status === null) return <Pill tone="warn">client left</Pill>;
   const tone = status >= 500 ? "bad" : status >= 400 ? "warn" : "good";
   return <Pill tone={tone}>{status}</Pill>;
 }
 
-function Decision({ request: { reason, upstream, notes } }: { request: RequestData }) {
+function Decision({ request: { reason, upstream, notes } }: { request: SeenRequest }) {
   const all = new Map(notes);
   const why =
     all.get("rule") ??
@@ -243,14 +243,14 @@ function Decision({ request: { reason, upstream, notes } }: { request: RequestDa
   );
 }
 
-function Detail({ request, onClose }: { request: RequestData; onClose: () => void }) {
+function Detail({ request, onClose }: { request: SeenRequest; onClose: () => void }) {
   const facts: readonly (readonly [string, string | null])[] = [
     ["Host", request.host],
     ["Listener", request.listener],
     ["Route", request.route],
     ["Caller", request.caller],
     ["Client", request.client],
-    ["Answered by", request.reason === null ? request.upstream : `the gateway: ${request.reason}`],
+    ["Responded by", request.reason === null ? request.upstream : `the gateway: ${request.reason}`],
     ["Began", clock(request.at)],
     ["Took", request.duration === null ? null : duration(request.duration)],
     ["Trace", request.traceId],

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { RequestData, TryData } from "../api/admin-api.ts";
+import type { SeenRequest, TryData } from "../api/admin-api.ts";
 
 /** Result of a request of the playground. */
 export interface TryResult {
@@ -9,7 +9,7 @@ export interface TryResult {
     readonly body: string;
     readonly isCut: boolean;
   };
-  readonly noted?: Pick<RequestData, "duration" | "reason" | "upstream" | "notes">;
+  readonly noted?: Pick<SeenRequest, "duration" | "reason" | "upstream" | "notes">;
   readonly problem?: string;
 }
 
@@ -76,7 +76,16 @@ function base64(text: string): string {
 }
 
 /** Fields about the sender: path, credential and headers. */
-export function SenderFields({ route, sender }: { route: TryData; sender: Sender }) {
+export function SenderFields({
+  route,
+  sender,
+  hasPath = false,
+}: {
+  route: TryData;
+  sender: Sender;
+  /** Whether the path has a field elsewhere. */
+  hasPath?: boolean;
+}) {
   const { credential } = route;
   return (
     <>
@@ -94,16 +103,18 @@ export function SenderFields({ route, sender }: { route: TryData; sender: Sender
         </label>
       )}
       <details class="more">
-        <summary>Path and headers</summary>
-        <label class="field">
-          <span class="label">Path and query</span>
-          <input
-            class="mono"
-            spellcheck={false}
-            value={sender.target}
-            onInput={({ currentTarget }) => sender.setTarget(currentTarget.value)}
-          />
-        </label>
+        <summary>{hasPath ? "Headers" : "Path and headers"}</summary>
+        {!hasPath && (
+          <label class="field">
+            <span class="label">Path and query</span>
+            <input
+              class="mono"
+              spellcheck={false}
+              value={sender.target}
+              onInput={({ currentTarget }) => sender.setTarget(currentTarget.value)}
+            />
+          </label>
+        )}
         <label class="field">
           <span class="label">Headers, one a line</span>
           <textarea

@@ -95,7 +95,7 @@ function Form({ route }: { route: TryData }) {
               />
             </label>
           </div>
-          <SenderFields route={route} sender={sender} />
+          <SenderFields route={route} sender={sender} hasPath />
           {method !== "GET" && method !== "HEAD" && (
             <label class="field">
               <span class="label">Body</span>

@@ -7,7 +7,7 @@ import { requestData, requestsData } from "./request-data.ts";
 import { keysData, usageData } from "./store-data.ts";
 
 /** Returns the data at a path of the API; `undefined` if there is none. */
-export async function readData(
+export async function adminData(
   view: LiveView,
   path: string,
   query: URLSearchParams,
