@@ -22,7 +22,7 @@ export const FULL: readonly string[] = [
   "{mcp,llm}/python-*.test.ts",
   "mcp/real-servers.test.ts",
   "package/**/*.test.ts",
-  "cli/{admin,admin-accessibility,admin-attacks,gateway-action,playground,lock,run-memory,verify}.test.ts",
+  "cli/{admin,admin-accessibility,admin-attacks,admin-teams,gateway-action,playground,lock,run-memory,verify}.test.ts",
   "policies/{cors-browser,oidc-browser,connection-browser,connection-replicas,jwt-remote-keys}.test.ts",
   // A real API server.
   "kubernetes/apiserver.test.ts",

@@ -196,7 +196,7 @@ describeUnless(missingBrowser)("the admin page in a browser", () => {
     expect(await code.locator("b").count()).toBe(0);
     expect(await page.locator(".t-keyword").first().textContent()).toBe("import");
     await page.getByRole("link", { name: "Graph", exact: true }).click();
-    const box = page.getByRole("button", { name: /^route api/ });
+    const box = page.getByRole("button", { name: /^api/ });
     expect(await box.textContent()).toContain("1 rule");
     await box.press("Enter");
     await expect.poll(() => page.locator(".edge.own").count()).toBe(2);

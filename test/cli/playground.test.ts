@@ -291,7 +291,7 @@ describeUnless(missingBrowser)("the playground in a browser", () => {
     await row.getByRole("button").click();
     expect(await page.locator(".detail").textContent()).toContain("the gateway: APIKeyAuth");
     expect(await page.content()).not.toContain("hunter2");
-    const sessions = page.getByRole("region", { name: "MCP sessions" }).last();
+    const sessions = page.getByRole("group", { name: "MCP sessions" });
     expect(await sessions.locator("tbody tr").count()).toBe(1);
     await page.getByRole("button", { name: "Pause" }).click();
     await fetch(`http://127.0.0.1:${port}/shop/while-paused`);

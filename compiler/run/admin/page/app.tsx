@@ -163,7 +163,7 @@ export function App() {
 
 function Brand({ gateway }: { gateway: GatewayData | undefined }) {
   return (
-    <Link to="" class="brand" label={`${gateway?.name ?? "gwc"}: overview`}>
+    <Link to="" class="brand">
       <img src="/ui/assets/icon.svg" alt="" width="28" height="28" />
       <span>
         <strong>{visible(gateway?.name ?? "gwc")}</strong>

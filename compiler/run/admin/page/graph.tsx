@@ -98,7 +98,6 @@ function BoxView({
   onChoose: () => void;
 }) {
   const width = WIDTHS[node.column];
-  const kinds = ["listener", "route", "server"];
   return (
     // biome-ignore lint/a11y/useSemanticElements: a box of a drawing cannot be a button element.
     <g
@@ -106,7 +105,6 @@ function BoxView({
       role="button"
       tabIndex={0}
       aria-pressed={isChosen}
-      aria-label={`${kinds[node.column]} ${visible(node.lines.join(", "))}`}
       onClick={onChoose}
       onKeyDown={(event) => {
         if (event.key !== "Enter" && event.key !== " ") return;
@@ -114,32 +112,55 @@ function BoxView({
         onChoose();
       }}
     >
-      <title>{visible(node.lines.join("\n"))}</title>
       <rect x={x} y={y} width={width} height={height} rx="8" />
-      {node.lines.map((line, index) => (
+      {linesOf(node).map(({ text, isName }, index) => (
         <text
-          key={line}
-          class={index === 0 ? "node-name" : "node-line"}
+          key={`${index} ${text}`}
+          class={isName ? "node-name" : "node-line"}
           x={x + PADDING}
           y={y + PADDING + index * LINE + 13}
         >
-          {short(visible(line), (width - 2 * PADDING) / (index === 0 ? 7.6 : 6.5))}
+          {text}
         </text>
       ))}
     </g>
   );
 }
 
-function short(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, Math.floor(length) - 1)}…` : text;
+/** Maximum lines that one text of a box is wrapped to. */
+const MAX_LINES = 4;
+
+/** Returns the texts of a box, wrapped to its width. */
+function linesOf({
+  column,
+  lines,
+}: Box["node"]): readonly { readonly text: string; readonly isName: boolean }[] {
+  return lines.flatMap((line, index) => {
+    const isName = index === 0;
+    const length = Math.floor((WIDTHS[column] - 2 * PADDING) / (isName ? 7.8 : 6.6));
+    return wrapped(visible(line), length).map((text) => ({ text, isName }));
+  });
+}
+
+function wrapped(text: string, length: number): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const isFull = line !== "" && line.length + 1 + word.length > length;
+    if (isFull) lines.push(line);
+    line = isFull || line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line]
+    .slice(0, MAX_LINES)
+    .map((each) => (each.length > length ? `${each.slice(0, length - 1)}…` : each));
 }
 
 /** Stacks the boxes of each column. */
 function placed(nodes: GraphData["nodes"]): readonly Box[] {
   const next = [0, 0, 0];
   return nodes.map((node) => {
-    const { column, lines } = node;
-    const height = lines.length * LINE + 2 * PADDING - 4;
+    const { column } = node;
+    const height = linesOf(node).length * LINE + 2 * PADDING - 4;
     const y = next[column] ?? 0;
     next[column] = y + height + 16;
     const x = WIDTHS.slice(0, column).reduce((sum, each) => sum + each + GAP, 0);

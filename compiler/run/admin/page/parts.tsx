@@ -169,10 +169,11 @@ export function Select<Value extends string>({
 /** A wide table, which scrolls in itself on narrow screens. */
 export function Table({ label, children }: { label: string; children: ComponentChildren }) {
   return (
+    // biome-ignore lint/a11y/useSemanticElements: a table is no set of fields.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: readers without a mouse scroll it with the arrow keys.
-    <section class="scroll" tabIndex={0} aria-label={label}>
+    <div class="scroll" role="group" tabIndex={0} aria-label={label}>
       <table>{children}</table>
-    </section>
+    </div>
   );
 }
 
