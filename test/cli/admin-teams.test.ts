@@ -216,7 +216,7 @@ describeUnless(missingBrowser)("the admin page for a team", () => {
     const page = await open("checks");
     const custom = page.getByRole("row", { name: /^team/ });
     await custom.getByText("refused 2").waitFor();
-    expect(await custom.textContent()).toBe("teamrequestownok 1refused 2");
+    expect(await custom.textContent()).toMatch(/^teamrequestown.*ok 1/);
     const guard = page.getByRole("row", { name: /^1\.regex/ });
     expect(await guard.textContent()).toContain("reject 1");
     await page.getByRole("link", { name: "Overview" }).first().click();

@@ -82,6 +82,42 @@ export function Certificates({ gateway: { certificates, now } }: { gateway: Gate
   );
 }
 
+/** Result of the last reload. */
+export function LastReload({ gateway }: { gateway: GatewayData }) {
+  const { change, now, generation, servedSince } = gateway;
+  const { problem, findings, at } = change;
+  const isFirst = generation === 1 && problem === null && at - servedSince < 1000;
+  const counts = (["error", "warning", "note"] as const).flatMap((severity) => {
+    const found = findings.filter((each) => each.severity === severity).length;
+    return found === 0 ? [] : amount(found, severity);
+  });
+  return (
+    <Card title="Last reload" class="flush">
+      <ul class="lines">
+        <li>
+          <div class="grow">
+            <strong>
+              {problem !== null
+                ? "Not applied"
+                : isFirst
+                  ? "Started"
+                  : at > servedSince
+                    ? "Read again, nothing to change"
+                    : `Applied as version ${generation}`}
+            </strong>
+            <span class="soft sub">
+              {clock(at)}, {age(at, now)} ago
+            </span>
+          </div>
+          <Pill tone={problem === null ? (counts.length === 0 ? "good" : "warn") : "bad"}>
+            {counts.length === 0 ? "no findings" : counts.join(", ")}
+          </Pill>
+        </li>
+      </ul>
+    </Card>
+  );
+}
+
 const TONES = { error: "bad", warning: "warn", note: "plain" } as const;
 
 /** Mistakes and notes of the last change. */

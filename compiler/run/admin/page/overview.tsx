@@ -4,7 +4,7 @@ import type { PageProps } from "./app.tsx";
 import { type ChartSeries, Spark, TimeChart } from "./chart.tsx";
 import { useData } from "./data.ts";
 import { age, amount, count, decimal, dollars, duration, percent } from "./format.ts";
-import { Certificates, Health, Mistakes } from "./overview-health.tsx";
+import { Certificates, Health, LastReload, Mistakes } from "./overview-health.tsx";
 import { Card, Empty, Loading, PageHead, Segmented, Select, Table, Text } from "./parts.tsx";
 
 type Range = "15m" | "1h" | "24h";
@@ -55,7 +55,10 @@ export function OverviewPage({ gateway }: PageProps) {
       )}
       <div class="columns">
         <Health gateway={gateway} />
-        <Certificates gateway={gateway} />
+        <div class="stack">
+          <Certificates gateway={gateway} />
+          <LastReload gateway={gateway} />
+        </div>
       </div>
     </>
   );

@@ -33,6 +33,9 @@ const MEASURES: readonly (readonly [Measure, string])[] = [
   ["requests", "Requests"],
 ];
 
+/** Milliseconds after which usage is read again. */
+const REFRESH = 10_000;
+
 /** Who used which models, and what it cost, from the gateway's store. */
 export function UsagePage({ gateway }: PageProps) {
   const [period, setPeriod] = useState<Period>("30d");
@@ -42,8 +45,14 @@ export function UsagePage({ gateway }: PageProps) {
   const since = sinceOf(period);
   const has = gateway.has.usage;
   const by = second === "" || second === first ? first : `${first},${second}`;
-  const table = useData<UsageData | ProblemData>(has ? `usage?since=${since}&by=${by}` : null);
-  const days = useData<UsageData | ProblemData>(has ? `usage?since=${since}&by=day` : null);
+  const table = useData<UsageData | ProblemData>(
+    has ? `usage?since=${since}&by=${by}` : null,
+    REFRESH,
+  );
+  const days = useData<UsageData | ProblemData>(
+    has ? `usage?since=${since}&by=day` : null,
+    REFRESH,
+  );
   const about =
     "Requests, tokens and costs of models, added up in the gateway's store per caller, model and day (UTC).";
   if (!has)
