@@ -2,27 +2,22 @@ import { statSync } from "node:fs";
 import path from "node:path";
 import type { RunningGateway } from "../../runtime/gateway/gateway.ts";
 import type { RouteCount, routeCounts, serverStates } from "../../runtime/gateway/live-figures.ts";
+import type { FamilyFigures } from "../../runtime/metrics/merged-exposition.ts";
 import type { CounterMetric, GaugeMetric } from "../../runtime/metrics/metric.ts";
 import { mcpWaitingCalls } from "../../runtime/metrics/table/mcp.ts";
 import type { ServerState } from "../../runtime/process/server-states.ts";
 import type { AdminRequest } from "../../runtime/telemetry/logs/audit-log.ts";
 import { buildInfoOf } from "../4-emit/build-info.ts";
+import { type Origin, placeKey } from "../diagnostics/diagnostic.ts";
 import { bugReport } from "../diagnostics/report/bug.ts";
 import { totals } from "../diagnostics/report/findings.ts";
 import { textReport } from "../diagnostics/report/text.ts";
-import type { SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import { isStartupError } from "../model/startup-error.ts";
 import type { AccessData, DiffData } from "./admin/api/admin-api.ts";
 import type { LastChange, LiveView, ServedVersion } from "./admin/view.ts";
 import { BackgroundCompiler } from "./background-compiler.ts";
-import {
-  type Candidate,
-  type Compiled,
-  changedParts,
-  compileCandidate,
-  sourceFiles,
-} from "./candidate.ts";
+import { type Candidate, type Compiled, changedParts, compileCandidate } from "./candidate.ts";
 import { BackgroundInspector } from "./inspection/background-inspector.ts";
 import { comparedVersion } from "./inspection/inspect.ts";
 import { RequestJournal } from "./journal.ts";
@@ -44,6 +39,9 @@ export interface LiveSettings {
 
 /** Ports listen on loopback only, unless the configuration names an address. */
 const OWN_ADDRESS = "127.0.0.1";
+
+/** Milliseconds for which values of metrics are not read again. */
+const SAMPLES_AGE = 500;
 
 /** Versions that are remembered for comparing them. */
 const MAX_GENERATIONS = 8;
@@ -73,8 +71,10 @@ export class LiveGateway implements LiveView {
   readonly #compiler = new BackgroundCompiler();
   readonly #inspector = new BackgroundInspector();
   #generations: readonly ServedVersion[];
-  /** Those of the current gateway, once somebody has asked for them. */
-  #sourceFiles: readonly SourceFile[] | undefined;
+  /** Lines of places in the configuration that is meant, once they are known. */
+  #lines: ReadonlyMap<string, number> | undefined;
+  #linesOf: Compiled | undefined;
+  #samples: { readonly at: number; readonly figures: readonly FamilyFigures[] } | undefined;
 
   private constructor(
     settings: LiveSettings,
@@ -159,9 +159,24 @@ export class LiveGateway implements LiveView {
     return this.#current;
   }
 
-  get sourceFiles(): readonly SourceFile[] {
-    this.#sourceFiles ??= sourceFiles(this.#current);
-    return this.#sourceFiles;
+  /** Returns the line of a place in the current configuration; `undefined` until a thread has found the lines. */
+  lineOf(origin: Origin): number | undefined {
+    this.#findLines();
+    return this.#lines?.get(placeKey(origin));
+  }
+
+  #findLines(): void {
+    const current = this.#current;
+    if (this.#linesOf === current) return;
+    this.#linesOf = current;
+    this.#lines = undefined;
+    this.#inspector.lines(comparedVersion(current)).then(
+      (lines) => {
+        if (this.#linesOf === current) this.#lines = lines;
+      },
+      // The page shows places without lines.
+      () => {},
+    );
   }
 
   get servedSince(): Date {
@@ -200,7 +215,11 @@ export class LiveGateway implements LiveView {
 
   /** The values of a metric. */
   samples(metric: CounterMetric | GaugeMetric): readonly LiveSample[] {
-    return liveSamples(this.#running.metrics.figures(), metric);
+    const now = performance.now();
+    // One view of the page reads several metrics.
+    if (this.#samples === undefined || now - this.#samples.at > SAMPLES_AGE)
+      this.#samples = { at: now, figures: this.#running.metrics.figures() };
+    return liveSamples(this.#samples.figures, metric);
   }
 
   /** Reviews who may use what in the served version, in a thread of its own. */
@@ -244,7 +263,6 @@ export class LiveGateway implements LiveView {
         this.#remember({ at, changes, compiled: comparedVersion(compiled) });
       }
       this.#current = compiled;
-      this.#sourceFiles = undefined;
       this.#lastChange = { at, findings, problem: undefined };
       this.say("info", `${file} changed: ${changes.join(", ") || "the gateway stays the same"}\n`);
     } catch (error) {

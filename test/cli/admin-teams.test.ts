@@ -27,9 +27,10 @@ describeUnless(missingBrowser)("the admin page for a team", () => {
   let browser: Browser;
   let url: string;
   let port: number;
+  let keysPort: number;
   let running: GwcProcess;
-  /** Response of the last streamed completion, which the test writes. */
-  let stream: ServerResponse | undefined;
+  /** Responses of streamed completions, which the test writes. */
+  const streams: ServerResponse[] = [];
 
   beforeAll(async () => {
     browser = await startBrowser();
@@ -37,14 +38,14 @@ describeUnless(missingBrowser)("the admin page for a team", () => {
       if (JSON.parse(body.toString()).stream === true) {
         startStream(response);
         response.flushHeaders();
-        stream = response;
+        streams.push(response);
       } else {
         response.writeHead(200, { "content-type": "application/json" });
         response.end(completion);
       }
     });
     port = await freePort();
-    const keysPort = await freePort();
+    keysPort = await freePort();
     const tlsPort = await freePort();
     const any = "127.0.0.1:0";
     const promptGuard = {
@@ -170,34 +171,36 @@ describeUnless(missingBrowser)("the admin page for a team", () => {
   });
 
   it("streams a chat as it arrives, stops it, and shows what it cost", async () => {
-    const made = await (await open("keys")).evaluate(createKey, {
-      ...{ url, credential: ADMIN_KEY, name: "chat" },
+    const response = await fetch(`http://127.0.0.1:${keysPort}/v1/keys`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${ADMIN_KEY}` },
+      body: JSON.stringify({ name: "chat" }),
     });
+    const { key: made } = JSON.parse(await response.text());
     const page = await open("chat");
     await page.getByLabel("API key").fill(made);
     await page.getByLabel("Model").first().fill("gpt-5");
     const message = page.getByLabel("Message", { exact: true });
     await message.fill("Hello");
     await message.press("Enter");
-    await expect.poll(() => stream !== undefined).toBe(true);
-    stream?.write(chunk({ role: "assistant", content: "Hi <b>" }));
+    await expect.poll(() => streams.length).toBe(1);
+    streams[0]?.write(chunk({ role: "assistant", content: "Hi <b>" }));
     const reply = page.locator(".turn.assistant").last();
     await reply.getByText("Hi <b>").waitFor();
     expect(await page.locator(".turn-facts").count()).toBe(0);
-    stream?.write(chunk({ content: " there" }, "stop"));
-    stream?.end(`${usageChunk()}data: [DONE]\n\n`);
+    streams[0]?.write(chunk({ content: " there" }, "stop"));
+    streams[0]?.end(`${usageChunk()}data: [DONE]\n\n`);
     await page.locator(".turn-facts").waitFor();
     const facts = await page.locator(".turn-facts").textContent();
     expect(facts).toContain("20 tokens in · 5 tokens out · $0.00003");
     expect(facts).toContain("first token");
 
-    stream = undefined;
     await message.fill("Again");
     await message.press("Enter");
-    await expect.poll(() => stream !== undefined).toBe(true);
-    stream?.write(chunk({ role: "assistant", content: "One" }));
+    await expect.poll(() => streams.length).toBe(2);
+    streams[1]?.write(chunk({ role: "assistant", content: "One" }));
     await reply.getByText("One").waitFor();
-    const left = new Promise((resolve) => stream?.on("close", resolve));
+    const left = new Promise((resolve) => streams[1]?.on("close", resolve));
     await page.getByRole("button", { name: "Stop" }).click();
     // The request to the provider ends with the one of the page.
     await left;
@@ -227,22 +230,3 @@ describeUnless(missingBrowser)("the admin page for a team", () => {
     await page.close();
   });
 });
-
-/** Makes a key with a request of the page. */
-async function createKey({
-  url,
-  credential,
-  name,
-}: {
-  url: string;
-  credential: string;
-  name: string;
-}): Promise<string> {
-  const key = document.querySelector('meta[name="gwc-page-key"]')?.getAttribute("content") ?? "";
-  const response = await fetch(new URL("/ui/api/keys", url), {
-    method: "POST",
-    headers: { "content-type": "application/json", "x-gwc-page": key },
-    body: JSON.stringify({ action: "create", name, credential, body: JSON.stringify({ name }) }),
-  });
-  return JSON.parse((await response.json()).body).key;
-}

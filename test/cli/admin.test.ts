@@ -22,7 +22,7 @@ async function start(file: string): Promise<string> {
 async function read(url: string, path: string): Promise<Record<string, unknown>> {
   const response = await fetch(new URL(`/ui/api/${path}`, url));
   expect(response.headers.get("content-type")).toBe("application/json");
-  return response.json();
+  return JSON.parse(await response.text());
 }
 
 describe("the admin page", () => {
@@ -154,7 +154,7 @@ describeUnless(missingBrowser)("the admin page in a browser", () => {
     const { page, lines, port } = await open(cors, "routes");
     await page.getByRole("heading", { name: `:${port}` }).waitFor();
     const route = page.locator(".route").first();
-    expect(await route.textContent()).toContain("gateway.yaml:6");
+    await route.getByText("gateway.yaml:6").waitFor();
     expect(await route.locator(".chip").textContent()).toBe("cors");
     expect(await route.locator(".backend").textContent()).toContain(upstream);
     for (let count = 0; count < 3; count++) await fetch(`http://127.0.0.1:${port}/`);

@@ -40,7 +40,8 @@ it("gwc run hot-reloads TCP routes: connections stay, new ones use the new route
     .toBe("two b");
   before.send("c");
   await before.receives("one c");
-  const shown = await (await fetch(`http://127.0.0.1:${admin}/ui/api/gateway`)).json();
+  const routes = await fetch(`http://127.0.0.1:${admin}/ui/api/routes`);
+  const shown = JSON.parse(await routes.text());
   expect(shown.connections).toMatchObject([
     { port, scheme: "tcp", routes: [{ backends: [{ address: `127.0.0.1:${two.port}` }] }] },
   ]);

@@ -2,8 +2,8 @@ import type { RouteCount } from "../../../runtime/gateway/live-figures.ts";
 import type { CounterMetric, GaugeMetric } from "../../../runtime/metrics/metric.ts";
 import type { ServerState } from "../../../runtime/process/server-states.ts";
 import type { AdminRequest } from "../../../runtime/telemetry/logs/audit-log.ts";
+import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { Finding } from "../../diagnostics/report/findings.ts";
-import type { SourceFile } from "../../diagnostics/source.ts";
 import type { Host } from "../../host.ts";
 import type { Compiled } from "../candidate.ts";
 import type { ComparedVersion } from "../inspection/inspect.ts";
@@ -18,8 +18,8 @@ export interface LiveView {
   readonly current: Compiled;
   /** Environment of the gateway. */
   readonly host: Host;
-  /** The files that it was made of. */
-  readonly sourceFiles: readonly SourceFile[];
+  /** Returns the line of a place in the files that it was made of; `undefined` until lines are known. */
+  lineOf(origin: Origin): number | undefined;
   /** Since when that is served. */
   readonly servedSince: Date;
   readonly lastChange: LastChange;

@@ -20,6 +20,11 @@ export class BackgroundInspector {
     return once(this.#access, version.program, () => this.#next({ kind: "access", version }));
   }
 
+  /** Finds the lines of places, without waiting for other questions. Rejects if the thread ends over it. */
+  lines(version: ComparedVersion): Promise<ReadonlyMap<string, number>> {
+    return ask({ kind: "lines", version });
+  }
+
   /** Compares two versions, of which each has one predecessor. Rejects if the thread ends over it. */
   diff(before: ComparedVersion, after: ComparedVersion): Promise<DiffData> {
     return once(this.#diffs, after.program, () => this.#next({ kind: "diff", before, after }));

@@ -1,10 +1,11 @@
 import { readDocuments } from "../../1-parse/documents.ts";
-import { Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import { Diagnostics, type Origin, placeKey } from "../../diagnostics/diagnostic.ts";
 import { locate, locationText, type SourceFile } from "../../diagnostics/source.ts";
 import { checkedDiff } from "../../inspect/diff/checked-diff.ts";
 import { differenceDetails, diffVerdict } from "../../inspect/diff/report/diff-report.ts";
 import { reviewAccess } from "../../inspect/review/access-review.ts";
 import { subjectLine } from "../../inspect/review/page/matrix.ts";
+import { policiesBefore } from "../../ir/access.ts";
 import type { AccessData, DiffData } from "../admin/api/admin-api.ts";
 import type { Compiled } from "../candidate.ts";
 
@@ -13,7 +14,7 @@ export type ComparedVersion = Pick<Compiled, "program" | "literals" | "texts">;
 
 /** A question about configurations, for a thread of its own. */
 export type InspectionOrder =
-  | { readonly kind: "access"; readonly version: ComparedVersion }
+  | { readonly kind: "access" | "lines"; readonly version: ComparedVersion }
   | { readonly kind: "diff"; readonly before: ComparedVersion; readonly after: ComparedVersion };
 
 /** Returns the parts of a compiled configuration that questions are about, without its code. */
@@ -55,6 +56,26 @@ export function accessData({ program, texts }: ComparedVersion): AccessData {
       example,
     })),
   };
+}
+
+/** Returns the lines of listeners, routes and policies, by the keys of their places. */
+export function linesOfPlaces({ program, texts }: ComparedVersion): ReadonlyMap<string, number> {
+  const files = filesOf(texts);
+  const { binds, tcp } = program;
+  const origins = [...binds, ...tcp].flatMap(({ listeners }) =>
+    listeners.flatMap((listener) => {
+      const before = "preRouting" in listener ? policiesBefore(listener) : listener.admission;
+      return [
+        listener.origin,
+        ...before.map(({ origin }) => origin),
+        ...listener.routes.flatMap(({ origin, policies }) => [
+          origin,
+          ...policies.map((use) => use.origin),
+        ]),
+      ];
+    }),
+  );
+  return new Map(origins.map((origin) => [placeKey(origin), locate(origin, files).line]));
 }
 
 /** Compares two configurations by their effect on requests. */

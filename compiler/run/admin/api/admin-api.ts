@@ -11,8 +11,6 @@ export interface GatewayData {
   readonly generation: number;
   readonly change: ChangeData;
   readonly links: readonly LinkData[];
-  readonly listeners: readonly ListenerData[];
-  readonly connections: readonly ListenerData[];
   readonly servers: readonly ServerData[];
   readonly certificates: readonly CertificateData[];
   readonly guards: readonly GuardData[];
@@ -28,6 +26,12 @@ export interface GatewayData {
     readonly keys: boolean;
     readonly keysApi: boolean;
   };
+}
+
+/** Listeners of requests, and those of connections (`GET /ui/api/routes`). */
+export interface RoutesData {
+  readonly listeners: readonly ListenerData[];
+  readonly connections: readonly ListenerData[];
 }
 
 /** A page of another port of the process. */
@@ -81,8 +85,6 @@ export interface RouteData {
   readonly matches: readonly string[];
   readonly policies: readonly PolicyData[];
   readonly backends: readonly BackendData[];
-  /** Whether the playground can send it a request. */
-  readonly canTry: boolean;
   readonly requests: number;
   readonly errors: number;
   readonly refused: readonly { readonly cause: string; readonly requests: number }[];

@@ -4,6 +4,7 @@ import { gatewayData } from "./gateway-data.ts";
 import { graphData } from "./graph-data.ts";
 import { playgroundData } from "./playground-data.ts";
 import { requestData, requestsData } from "./request-data.ts";
+import { routesData } from "./routes-data.ts";
 import { keysData, usageData } from "./store-data.ts";
 
 /** Returns the data at a path of the API; `undefined` if there is none. */
@@ -25,6 +26,7 @@ type Source = (
 
 const SOURCES: Readonly<Record<string, Source>> = {
   gateway: gatewayData,
+  routes: routesData,
   figures: ({ journal: { figures } }, query) => {
     const range = RANGES.find((each) => each === query.get("range")) ?? "1h";
     const kind = KINDS.find((each) => each === query.get("kind"));

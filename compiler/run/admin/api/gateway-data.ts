@@ -1,31 +1,15 @@
 import { certificateExpiry } from "../../../../runtime/metrics/table/certificates.ts";
-import { policiesText } from "../../../../templates/policies/parts/chain.ts";
 import { locationText } from "../../../diagnostics/source.ts";
 import { version } from "../../../installation.ts";
-import { policiesBefore } from "../../../ir/access.ts";
-import type { PolicyUse } from "../../../ir/policies.ts";
-import type { BindNode, ListenerNode, Program } from "../../../ir/program.ts";
-import type { TcpBindNode, TcpListenerNode } from "../../../ir/tcp.ts";
-import { playgroundRoutes } from "../../playground/playground.ts";
-import { place } from "../places.ts";
+import type { Program } from "../../../ir/program.ts";
 import type { LiveView } from "../view.ts";
-import type {
-  CertificateData,
-  ChangeData,
-  GatewayData,
-  LinkData,
-  ListenerData,
-  PolicyData,
-} from "./admin-api.ts";
+import type { CertificateData, ChangeData, GatewayData, LinkData } from "./admin-api.ts";
 import { customData, guardData } from "./checks-data.ts";
-import { connectionRouteData, routeData } from "./route-data.ts";
 
 /** Returns everything about the served gateway that the page shows at once. */
 export function gatewayData(view: LiveView): GatewayData {
   const { program, modules } = view.current;
-  const { binds, tcp, store, keysApi, usage } = program;
-  const tryable = playgroundRoutes(program);
-  const canTry = new Set(tryable.map(({ route }) => route.id));
+  const { store, keysApi, usage } = program;
   return {
     name: program.name,
     version: version(),
@@ -35,12 +19,6 @@ export function gatewayData(view: LiveView): GatewayData {
     generation: view.generations.at(-1)?.number ?? 1,
     change: changeData(view),
     links: linksOf(program),
-    listeners: binds.flatMap((bind) =>
-      bind.listeners.map((listener) => listenerData(bind, listener, canTry, view)),
-    ),
-    connections: tcp.flatMap((bind) =>
-      bind.listeners.map((listener) => connectionListenerData(bind, listener, view)),
-    ),
     servers: view.servers(),
     certificates: certificates(view),
     guards: guardData(view),
@@ -86,53 +64,6 @@ function linksOf({ process: { addresses } }: Program): readonly LinkData[] {
     ...link(addresses.stats, "/metrics", "Metrics"),
     ...link(addresses.readiness, "/healthz/ready", "Readiness"),
   ];
-}
-
-function listenerData(
-  { port, tls }: BindNode,
-  listener: ListenerNode,
-  canTry: ReadonlySet<string>,
-  view: LiveView,
-): ListenerData {
-  return {
-    name: listener.name,
-    port,
-    scheme: tls === undefined ? "http" : "https",
-    host: listener.hostname === "*" ? "any host" : listener.hostname,
-    place: place(listener.origin, view),
-    policies: policyData(policiesBefore(listener), view),
-    routes: listener.routes.map((route) => ({
-      ...routeData(route, listener, view),
-      policies: policyData(route.policies, view),
-      canTry: canTry.has(route.id),
-    })),
-  };
-}
-
-function connectionListenerData(
-  { port, mode }: TcpBindNode,
-  listener: TcpListenerNode,
-  view: LiveView,
-): ListenerData {
-  // On a port where some TLS ends, the rest has no certificate here.
-  const isPassed = mode.kind === "terminate" && listener.tls === undefined;
-  const scheme = { plain: "tcp", passthrough: "tls, passed on", terminate: "tls" } as const;
-  return {
-    name: listener.name,
-    port,
-    scheme: scheme[isPassed ? "passthrough" : mode.kind],
-    host: listener.hostname === "*" ? "any server name" : listener.hostname,
-    place: place(listener.origin, view),
-    policies: policyData(listener.admission, view),
-    routes: listener.routes.map((route) => ({
-      ...connectionRouteData(route, listener, view),
-      policies: policyData(route.policies, view),
-    })),
-  };
-}
-
-function policyData(policies: readonly PolicyUse[], view: LiveView): readonly PolicyData[] {
-  return policies.map((use) => ({ text: policiesText([use]), place: place(use.origin, view) }));
 }
 
 function certificates(view: LiveView): readonly CertificateData[] {

@@ -1,4 +1,5 @@
 import type { RouteCount } from "../../../../runtime/gateway/live-figures.ts";
+import type { ServerState } from "../../../../runtime/process/server-states.ts";
 import type { BackendLine } from "../../../backends/backend.ts";
 import { type BackendKind, backendOf } from "../../../backends/index.ts";
 import type { BackendNode, TcpBackendNode } from "../../../ir/backends.ts";
@@ -10,15 +11,33 @@ import { place } from "../places.ts";
 import type { LiveView } from "../view.ts";
 import type { BackendData, RouteData } from "./admin-api.ts";
 
+/** Counts of all routes and states of all servers, read once for all routes. */
+export interface RouteFigures {
+  /** By listener and route. */
+  readonly counts: ReadonlyMap<string, RouteCount>;
+  /** By route. */
+  readonly states: ReadonlyMap<string, readonly ServerState[]>;
+}
+
+/** Reads what routes share. */
+export function routeFigures(view: Pick<LiveView, "routes" | "servers">): RouteFigures {
+  const counts = view.routes().map((each) => [countKey(each.listener, each.route), each] as const);
+  return { counts: new Map(counts), states: Map.groupBy(view.servers(), ({ route }) => route) };
+}
+
+function countKey(listener: string, route: string): string {
+  return `${listener}\n${route}`;
+}
+
 /** Returns a route with its backends and figures, without its policies. */
 export function routeData(
   route: RouteNode,
   listener: ListenerNode,
+  { counts, states }: RouteFigures,
   view: LiveView,
-): Omit<RouteData, "policies" | "canTry"> {
-  const count = view
-    .routes()
-    .find((each) => each.listener === listener.name && each.route === route.name);
+): Omit<RouteData, "policies"> {
+  const count = counts.get(countKey(listener.name, route.name));
+  const own = states.get(route.name) ?? [];
   return {
     id: route.id,
     name: route.name,
@@ -29,7 +48,7 @@ export function routeData(
         .filter((entry) => entry.route === route.id && !entry.match.isDerived)
         .map(({ match }) => requestPattern(hostname, match)),
     ),
-    backends: route.backends.flatMap((node) => backendData(node, route, view)),
+    backends: route.backends.flatMap((node) => backendData(node, route.backends, own)),
     ...countsOf(count),
   };
 }
@@ -51,7 +70,6 @@ export function connectionRouteData(
       const line = tcpLine(node);
       return line === undefined ? [] : shownBackend(line, null, null);
     }),
-    canTry: false,
     ...countsOf(undefined),
   };
 }
@@ -93,11 +111,10 @@ function requestPattern(hostname: string, { path, method, headers, query }: Rout
 
 function backendData<Kind extends BackendKind>(
   node: BackendNode<Kind>,
-  { name, backends }: RouteNode,
-  view: LiveView,
+  all: RouteNode["backends"],
+  states: readonly ServerState[],
 ): readonly BackendData[] {
-  const states = view.servers().filter(({ route }) => route === name);
-  const share = shareOf(node, backends);
+  const share = shareOf(node, all);
   return backendOf(node.kind)
     .describe(node)
     .map((line) => {

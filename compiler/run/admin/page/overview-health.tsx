@@ -3,12 +3,7 @@ import { age, amount, clock, dayAndTime, span, visible } from "./format.ts";
 import { Card, Code, Empty, Pill, Text } from "./parts.tsx";
 
 /** State of servers that routes choose from. */
-export function Health({ gateway: { servers, listeners } }: { gateway: GatewayData }) {
-  const total = new Set(
-    listeners.flatMap(({ routes }) =>
-      routes.flatMap(({ backends }) => backends.map(({ label, address }) => address ?? label)),
-    ),
-  ).size;
+export function Health({ gateway: { servers } }: { gateway: GatewayData }) {
   const sick = servers.filter(({ isGood }) => !isGood).length;
   return (
     <Card
@@ -16,7 +11,7 @@ export function Health({ gateway: { servers, listeners } }: { gateway: GatewayDa
       class="flush"
       note={
         servers.length === 0
-          ? amount(total, "server")
+          ? undefined
           : sick === 0
             ? "all good"
             : `${sick} of ${servers.length} without requests`

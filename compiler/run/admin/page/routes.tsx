@@ -1,15 +1,27 @@
 import { useState } from "preact/hooks";
-import type { BackendData, ListenerData, RouteData } from "../api/admin-api.ts";
+import type {
+  BackendData,
+  ListenerData,
+  RouteData,
+  RoutesData,
+  TryData,
+} from "../api/admin-api.ts";
 import type { PageProps } from "./app.tsx";
+import { useData } from "./data.ts";
 import { amount, count, duration } from "./format.ts";
 import { Icon } from "./icons.tsx";
-import { Card, Code, Empty, PageHead, Pill, Text } from "./parts.tsx";
+import { Card, Code, Empty, Loading, PageHead, Pill, Problem, Text } from "./parts.tsx";
 import { Link } from "./router.tsx";
 
 /** Ports with their listeners, routes, policies and backends. */
 export function RoutesPage({ gateway }: PageProps) {
   const [words, setWords] = useState("");
-  const all = [...gateway.listeners, ...gateway.connections];
+  const { data, problem } = useData<RoutesData>("routes", 3000);
+  const tried = useData<{ readonly routes: readonly TryData[] }>(
+    `playground?version=${gateway.generation}`,
+  );
+  const canTry = new Set(tried.data?.routes.map(({ id }) => id));
+  const all = [...(data?.listeners ?? []), ...(data?.connections ?? [])];
   const shown = all
     .map((listener) => ({
       ...listener,
@@ -35,9 +47,15 @@ export function RoutesPage({ gateway }: PageProps) {
           />
         </label>
       </div>
-      {shown.length === 0 && <Empty icon="routes" title="No route matches" />}
+      {problem !== undefined && <Problem>{problem}</Problem>}
+      {data === undefined && problem === undefined && <Loading />}
+      {data !== undefined && shown.length === 0 && <Empty icon="routes" title="No route matches" />}
       {shown.map((listener) => (
-        <Listener key={`${listener.port} ${listener.name} ${listener.host}`} listener={listener} />
+        <Listener
+          key={`${listener.port} ${listener.name} ${listener.host}`}
+          listener={listener}
+          canTry={canTry}
+        />
       ))}
       {gateway.counts.unrouted > 0 && (
         <p class="soft">{amount(gateway.counts.unrouted, "request")} matched no route.</p>
@@ -61,7 +79,7 @@ function isFound({ name, matches, policies, backends }: RouteData, words: string
     .every((word) => text.includes(word));
 }
 
-function Listener({ listener }: { listener: ListenerData }) {
+function Listener({ listener, canTry }: { listener: ListenerData; canTry: ReadonlySet<string> }) {
   const { name, port, scheme, host, place, policies, routes } = listener;
   return (
     <Card
@@ -84,15 +102,15 @@ function Listener({ listener }: { listener: ListenerData }) {
       )}
       <ul class="routes">
         {routes.map((route) => (
-          <Route key={route.id} route={route} />
+          <Route key={route.id} route={route} canTry={canTry.has(route.id)} />
         ))}
       </ul>
     </Card>
   );
 }
 
-function Route({ route }: { route: RouteData }) {
-  const { id, name, place, code, matches, policies, backends, canTry } = route;
+function Route({ route, canTry }: { route: RouteData; canTry: boolean }) {
+  const { id, name, place, code, matches, policies, backends } = route;
   return (
     <li class="route">
       <div class="route-name">
