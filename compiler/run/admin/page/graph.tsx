@@ -103,7 +103,7 @@ function BoxView({
     <g
       class={`node column-${node.column}${isFaint ? " faint" : ""}${isChosen ? " chosen" : ""}`}
       role="button"
-      tabIndex={0}
+      tabindex={0}
       aria-pressed={isChosen}
       onClick={onChoose}
       onKeyDown={(event) => {
