@@ -25,7 +25,7 @@ export function comparedVersion({ program, literals, texts }: ComparedVersion): 
 /** Decides which callers may use which tools, models and paths. */
 export function accessData({ program, texts }: ComparedVersion): AccessData {
   const files = filesOf(texts);
-  const { routes, decisions } = reviewAccess([program]);
+  const { routes, decisions } = reviewAccess([{ program, before: undefined }]);
   const placeOf = (origin: Origin) => locationText(locate(origin, files));
   return {
     routes: routes.map(({ name, listeners, origin, subjects, rows, undecided }) => ({
