@@ -73,13 +73,13 @@ export default {
   base: process.env.SITE_BASE ?? "/",
   cleanUrls: false,
   lastUpdated: false,
-  markdown: { anchor: { slugify: anchorOf }, config: withoutInterpolation },
+  markdown: {
+    anchor: { slugify: anchorOf },
+    config: withoutInterpolation,
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+  },
   themeConfig: {
-    search: {
-      provider: "local",
-      // The visible label has the key, and a name must contain its label (WCAG 2.5.3).
-      options: { translations: { button: { buttonAriaLabel: "Search K" } } },
-    },
+    search: { provider: "local" },
     outline: [2, 3],
     nav: [
       { text: "Tutorials", link: "/tutorials/first-gateway" },
