@@ -1,3 +1,4 @@
+import { CachedByObject } from "../../cached-results.ts";
 import { QUANTITY } from "../../schema/quantity.ts";
 import { isWritable, type Schema } from "../../schema/schema.ts";
 import { standaloneSchema } from "./standalone.ts";
@@ -40,7 +41,14 @@ const PLAIN: readonly (keyof Schema)[] = [
   "examples",
 ];
 
+/** Shapes by their schemas: many fields share one, and are then compared by identity. */
+const shapes = new CachedByObject<Schema, JsonSchema>();
+
 function standard(schema: Schema): JsonSchema {
+  return shapes.of(schema, () => standardShape(schema));
+}
+
+function standardShape(schema: Schema): JsonSchema {
   const { properties = {}, additionalProperties, items, propertyNames } = schema;
   const built = Object.entries(properties).filter(([, each]) => isWritable(each));
   const names = new Set(built.map(([name]) => name));
@@ -136,7 +144,7 @@ function withSharedParts(schema: JsonObject): JsonObject {
     return isObject(value) ? members(value) : value;
   };
   const shape = (value: Json, property: string): Json => {
-    const text = JSON.stringify(value);
+    const text = textOf(value);
     if (text.length < WORTH_SHARING || counts.get(text) === 1) return share(value);
     const known = names.get(text);
     if (known !== undefined) return { $ref: `#/$defs/${known}` };
@@ -150,19 +158,33 @@ function withSharedParts(schema: JsonObject): JsonObject {
   return { ...members(schema), $defs: definitions };
 }
 
-/** Counts the occurrences of each shape of a property. */
-function countShapes(value: Json, counts: Map<string, number>): void {
-  if (Array.isArray(value)) for (const each of value) countShapes(each, counts);
+/** Counts the occurrences of each shape of a property, up to two: those inside a shape that occurs often are not read again. */
+function countShapes(
+  value: Json,
+  counts: Map<string, number>,
+  visits = new Map<JsonObject, number>(),
+): void {
+  if (Array.isArray(value)) for (const each of value) countShapes(each, counts, visits);
   if (!isObject(value)) return;
+  const before = visits.get(value) ?? 0;
+  if (before > 1) return;
+  visits.set(value, before + 1);
   for (const [key, part] of Object.entries(value)) {
     if (key === "properties" && isObject(part)) {
       for (const property of Object.values(part)) {
-        const text = JSON.stringify(property);
+        const text = textOf(property);
         counts.set(text, (counts.get(text) ?? 0) + 1);
       }
     }
-    countShapes(part, counts);
+    countShapes(part, counts, visits);
   }
+}
+
+const texts = new CachedByObject<JsonObject, string>();
+
+/** Returns the JSON of a shape. */
+function textOf(value: Json): string {
+  return isObject(value) ? texts.of(value, () => JSON.stringify(value)) : JSON.stringify(value);
 }
 
 function freeName(property: string, definitions: JsonObject): string {
