@@ -26,12 +26,14 @@ async function upgraded(files: Readonly<Record<string, string>>, ...argv: readon
   return { ...result, read: (file: string) => readFileSync(workspace.path(file), "utf8") };
 }
 
+const PRESENT = JSON.stringify(editorSchema());
+
 /** The schema of this version with edits of its text, as an earlier version could have had it. */
 function earlier(...edits: readonly (readonly [from: string, to: string])[]): string {
   return edits.reduce((text, [from, to]) => {
     expect(text).toContain(from);
     return text.replaceAll(from, to);
-  }, JSON.stringify(editorSchema()));
+  }, PRESENT);
 }
 
 const before = earlier(
