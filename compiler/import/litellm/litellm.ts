@@ -347,7 +347,7 @@ function policiesOf(source: SourceFields): {
       ]);
     notes.push([
       "apiKey",
-      "keys that the proxy created are in its database: add a key for each user here",
+      "keys that the proxy created are in its database: set `store: true` here and run `gwc keys import`, or add a key for each user",
     ]);
   }
   const number = (field: "num_retries" | "request_timeout" | "timeout"): number | undefined => {
