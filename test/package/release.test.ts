@@ -44,6 +44,11 @@ describe("workflows", () => {
   });
 });
 
+it("the package is published from a file: npm reads a path without ./ as a repository of GitHub", () => {
+  const published = workflows.flatMap(({ text }) => [...text.matchAll(/npm publish .*? (\S+)$/gm)]);
+  expect(published.map(([, file]) => file)).toEqual(["./release/gwc-*.tgz"]);
+});
+
 /** Runs `.ci/release-notes` in a folder with this changelog. */
 function notes(version: string, changelog: string) {
   const folder = temporaryFolder({ ".github/CHANGELOG.md": changelog });
