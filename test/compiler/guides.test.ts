@@ -101,7 +101,7 @@ spec:
 /** The whole configuration of which a guide shows a part: sections of the file, parts of a route, or policies. */
 function whole(part: Readonly<Record<string, unknown>>, guide: string): object {
   if (["gateways", "binds", "llm", "mcp"].some((section) => section in part)) return part;
-  if ("frontendPolicies" in part) return { ...part, binds: bindsOf({}, guide) };
+  if ("frontendPolicies" in part || "config" in part) return { ...part, binds: bindsOf({}, guide) };
   return {
     binds: bindsOf("policies" in part || "backends" in part ? part : { policies: part }, guide),
   };

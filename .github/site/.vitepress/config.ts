@@ -30,7 +30,17 @@ const guideGroups = [
   ["Access", ["logins", "callouts", "security", "reviews"]],
   [
     "Operations",
-    ["running", "deploy", "tls", "grpc", "egress", "observability", "capacity", "upgrades"],
+    [
+      "running",
+      "admin",
+      "deploy",
+      "tls",
+      "grpc",
+      "egress",
+      "observability",
+      "capacity",
+      "upgrades",
+    ],
   ],
   ["Kubernetes", ["kubernetes", "controller"]],
 ] as const;
