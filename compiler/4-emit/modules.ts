@@ -115,7 +115,10 @@ export function emitModules(
   const rules = program.connectionRules;
   const connections =
     rules === undefined ? [] : [connectionRulesModule(rules, { inputs, trace: tracer })];
-  const startup = needs.length === 0 ? [] : [startupModule(needs, { inputs, trace: tracer })];
+  const startup =
+    needs.length === 0
+      ? []
+      : [startupModule(needs, { inputs, trace: tracer, logFormat: program.process.logFormat })];
   const rest = [...connections, ...log, ...labelled, ...stored, ...traces, ...startup];
   return [
     main,

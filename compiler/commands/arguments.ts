@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { suggest } from "../diagnostics/suggestion.ts";
 import type { Arguments, Command, Option } from "./command.ts";
-import { help } from "./shared-options.ts";
+import { commonOptions, help } from "./shared-options.ts";
 
 /** A parsed command line, a call for help, or a usage error. */
 export type ReadArguments =
@@ -15,7 +15,7 @@ export function readArguments(
   command: Command,
   argv: readonly string[],
 ): ReadArguments {
-  const known = [...command.options, help];
+  const known = [...command.options, ...commonOptions];
   const { tokens } = parseArgs({
     // No option begins with a digit or a bracket: `-7 / 2` is an expression.
     args: argv.map((word) => word.replace(/^(?=-[\d.(["'])/, " ")),

@@ -1,5 +1,5 @@
 import type { Command, CommandEntry, CommandResult, Option } from "./command.ts";
-import { help } from "./shared-options.ts";
+import { commonOptions } from "./shared-options.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
@@ -36,7 +36,7 @@ async function writeCompletion(
   const all = await Promise.all(
     commands.map(async (entry) => {
       const { options } = await entry.load();
-      return { ...entry, options: [...options, help] };
+      return { ...entry, options: [...options, ...commonOptions] };
     }),
   );
   return { exitCode: 0, stdout: SCRIPTS[known](all) };

@@ -4,7 +4,7 @@ import { wrapped } from "../inspect/reference/terminal.ts";
 import { optionUsage, readArguments } from "./arguments.ts";
 import type { Command, CommandContext, CommandEntry, CommandResult, Option } from "./command.ts";
 import { commands } from "./commands.ts";
-import { help } from "./shared-options.ts";
+import { commonOptions } from "./shared-options.ts";
 
 /** Runs a command line, given as the arguments after `gwc`. */
 export async function perform(
@@ -35,9 +35,18 @@ async function work(
       return { exitCode: 0, stdout: commandHelp(entry, command, context.columns) };
     case "usage":
       return usage(read.problem, read.hint, `gwc ${entry.name} --help`);
-    case "arguments":
-      return printable(await command.work(read.values, printing(context)), entry, context);
+    case "arguments": {
+      const colored = withColors(read.values.options.color, context);
+      return printable(await command.work(read.values, printing(colored)), entry, colored);
+    }
   }
+}
+
+/** Applies `--color`, which overrides the environment. */
+function withColors(when: string | undefined, context: CommandContext): CommandContext {
+  if (when === undefined || when === "auto") return context;
+  const isColored = when === "always";
+  return { ...context, isColored: { stdout: isColored, stderr: isColored } };
 }
 
 /** Wraps a context so that lines printed while working are escaped for terminals. */
@@ -111,7 +120,7 @@ function overallHelp(commands: readonly CommandEntry[], width: number): string {
     ...table(rows, width),
     "",
     "Options",
-    ...optionTable([help], width),
+    ...optionTable(commonOptions, width),
     "",
     "Getting started",
     "  gwc init     write gateway.yaml",
@@ -140,7 +149,7 @@ function commandHelp(
       .flatMap((line) => (line.startsWith(" ") ? [line] : wrapped(line, width))),
     "",
     "Options",
-    ...optionTable([...command.options, help], width),
+    ...optionTable([...command.options, ...commonOptions], width),
     "",
     command.examples.length === 1 ? "Example" : "Examples",
     ...command.examples.map((example) => `  ${example}`),

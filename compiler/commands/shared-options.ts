@@ -17,3 +17,14 @@ export const strict: Option = { name: "strict", summary: "treat warnings as erro
 
 /** `--help`, which every command takes. */
 export const help: Option = { name: "help", short: "h", summary: "print this help" };
+
+/** `--color`, which every command takes. */
+export const color: Option = {
+  name: "color",
+  value: "WHEN",
+  choices: ["auto", "always", "never"],
+  summary: "colors in the output; auto: on a terminal, unless NO_COLOR is set (default: auto)",
+};
+
+/** Options of every command. */
+export const commonOptions: readonly Option[] = [color, help];

@@ -67,4 +67,4 @@ export const OTHER_FIELDS: readonly string[] = [
 ];
 
 /** Reserved fields that every JSON line has. */
-export const OWN_FIELDS: ReadonlySet<string> = new Set(["level", "time", "scope"]);
+export const OWN_FIELDS: ReadonlySet<string> = new Set(["level", "time", "scope", "duration_ms"]);

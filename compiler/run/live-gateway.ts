@@ -7,6 +7,7 @@ import type { CounterMetric, GaugeMetric } from "../../runtime/metrics/metric.ts
 import { mcpWaitingCalls } from "../../runtime/metrics/table/mcp.ts";
 import type { ServerState } from "../../runtime/process/server-states.ts";
 import type { AdminRequest } from "../../runtime/telemetry/logs/audit-log.ts";
+import type { LogFormat } from "../../runtime/telemetry/logs/log-line.ts";
 import { buildInfoOf } from "../4-emit/build-info.ts";
 import { type Origin, placeKey } from "../diagnostics/diagnostic.ts";
 import { bugReport } from "../diagnostics/report/bug.ts";
@@ -108,9 +109,12 @@ export class LiveGateway implements LiveView {
       settings.gateway,
     );
     const talk = textReport(candidate.findings, settings.isColored);
-    if (candidate.compiled === undefined) return { talk };
-    const { logFormat } = candidate.compiled.program.process;
-    if (logFormat !== "json") settings.print(talk);
+    if (candidate.compiled === undefined)
+      return {
+        talk: isJsonLog(undefined) ? jsonLine(textReport(candidate.findings, false)) : talk,
+      };
+    const isJson = isJsonLog(candidate.compiled.program.process.logFormat);
+    if (!isJson) settings.print(talk);
     // Paths in a configuration are relative to its file.
     process.env.GWC_CONFIG_DIR = path.dirname(path.resolve(settings.file));
     try {
@@ -132,14 +136,14 @@ export class LiveGateway implements LiveView {
         candidate.compiled,
         candidate,
       );
-      if (logFormat === "json") live.say("warn", textReport(candidate.findings, false));
+      if (isJson) live.say("warn", textReport(candidate.findings, false));
       // Nobody watched while it was compiled and opened.
       if ([settings.file, ...candidate.dependencies].some((file) => changedAt(file) >= began))
         live.reload();
       return live;
     } catch (error) {
       if (!isStartupError(error)) throw error;
-      return { talk: `error: ${error.message}\n` };
+      return { talk: isJson ? jsonLine(error.message) : `error: ${error.message}\n` };
     }
   }
 
@@ -194,7 +198,7 @@ export class LiveGateway implements LiveView {
 
   /** Tells the operator: a line of the log if it is JSON, else text for a terminal. */
   say(level: "info" | "warn", text: string, colored = text): void {
-    if (this.#current.program.process.logFormat !== "json") this.#settings.print(colored);
+    if (!isJsonLog(this.#current.program.process.logFormat)) this.#settings.print(colored);
     else if (text !== "") this.#running.log[level](text.trimEnd());
   }
 
@@ -287,6 +291,18 @@ export class LiveGateway implements LiveView {
     const what = `${file} was not applied (${change.problem})`;
     this.say("warn", `${what}; still serving the last good version\n`);
   }
+}
+
+/** Whether log lines are JSON. The variable LOG_FORMAT overrides the configuration, `undefined` if it is not known. */
+function isJsonLog(configured: LogFormat | undefined): boolean {
+  return (process.env.LOG_FORMAT?.toLowerCase() || configured) === "json";
+}
+
+/** Formats an error like a line of the log. */
+function jsonLine(message: string): string {
+  const time = new Date().toISOString();
+  const line = { level: "error", time, scope: "gateway", message: message.trimEnd() };
+  return `${JSON.stringify(line)}\n`;
 }
 
 /** Milliseconds since 1970 of the last write of a file; 0 if it does not exist. */

@@ -64,7 +64,7 @@ export interface Schema<Value = unknown> {
   readonly ignored?: string;
   /** Hint that says how to get the same result without this unsupported or ignored field. */
   readonly instead?: string;
-  /** Hints for keys or values that users often expect here but that do not exist. */
+  /** Hints for keys or values that users often expect here but that do not exist; `[]` for a list. */
   readonly misplacedFieldHints?: Readonly<Record<string, string>>;
   /** Description of what the field applies to instead, if it has no meaning here: using it is an error. */
   readonly misplaced?: string;

@@ -11,7 +11,10 @@ export function typeAdvice(schema: Schema, found: unknown): string | undefined {
       return schema.properties === undefined
         ? "write lines of `name: value` below the key, without `-`"
         : "write its fields directly below the key, without `-`";
-    return takes("string") ? "it is a single value, without brackets and without `-`" : undefined;
+    const single = takes("string")
+      ? "it is a single value, without brackets and without `-`"
+      : undefined;
+    return schema.misplacedFieldHints?.["[]"] ?? single;
   }
   if (typeof found === "object") {
     if (takes("array")) return itemsAdvice(schema.items ?? {}, Object.keys(found));

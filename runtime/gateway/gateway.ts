@@ -5,6 +5,7 @@ import { Metrics } from "../metrics/metrics.ts";
 import type { Enrollment } from "../process/enrollment.ts";
 import type { SharedThreads } from "../process/gateway-context.ts";
 import { offerMetrics } from "../process/offered-values.ts";
+import { offerLogFormat } from "../process/operator-errors.ts";
 import { onWarning } from "../process/operator-warnings.ts";
 import type { PreparedChange } from "../process/prepared-change.ts";
 import { StartupError } from "../process/startup-error.ts";
@@ -129,6 +130,7 @@ class Running implements RunningGateway {
   readonly #output: GatewayOutput;
   #closing: Promise<void> | undefined;
   readonly #withdrawMetrics = offerMetrics(this.metrics);
+  readonly #withdrawFormat = offerLogFormat(() => this.#settings.logFormat);
   readonly #forgetWarnings = onWarning((message) => this.log.warn(message));
 
   constructor(
@@ -323,6 +325,7 @@ class Running implements RunningGateway {
     await this.#output.audit?.close();
     this.#forgetWarnings();
     this.#withdrawMetrics();
+    this.#withdrawFormat();
     await this.#output.writer.close();
   }
 

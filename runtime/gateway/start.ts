@@ -1,4 +1,5 @@
 import { bugText } from "../process/bug-text.ts";
+import { writeError } from "../process/operator-errors.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { bundleInfo } from "./build-info.ts";
 import { isOnlyChecked } from "./command-line.ts";
@@ -26,7 +27,7 @@ export async function startGateway(gateway: Gateway): Promise<RunningGateway> {
     return running;
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
-    process.stderr.write(`error: ${error.message}\n`);
+    writeError(error.message, { configured: gateway.accessLog.format });
     process.exit(1);
   }
 }
@@ -54,7 +55,7 @@ export function endOnSignal(
  */
 export function logUncaughtErrors(): void {
   const report = (error: unknown) => {
-    process.stderr.write(`bug: ${bugText(error)}\n`);
+    writeError(`bug: ${bugText(error)}`, { kind: "bug" });
   };
   process.on("uncaughtException", report);
   process.on("unhandledRejection", report);

@@ -8,8 +8,11 @@ export type StartupNeed =
   /** Absolute path. */
   | { readonly file: string; readonly config: string };
 
-/** Checks everything that the gateway reads at startup. Throws one StartupError that names all that is missing. */
-export function requireAtStart(needs: readonly StartupNeed[]): void {
+/**
+ * Checks everything that the gateway reads at startup. Throws one StartupError that names all that is missing, which is written
+ * in the format of the log.
+ */
+export function requireAtStart(needs: readonly StartupNeed[], format?: "text" | "json"): void {
   const missing = needs.filter(isMissing).map(problem);
   const [only] = missing;
   if (only === undefined) return;
@@ -17,6 +20,7 @@ export function requireAtStart(needs: readonly StartupNeed[]): void {
     missing.length === 1
       ? only
       : `${missing.length} things are missing:\n${missing.map((each) => `  ${each}`).join("\n")}`,
+    format,
   );
 }
 

@@ -30,7 +30,7 @@ export class ConnectionLog {
     this.#number("bytes.sent", record.sent);
     this.#text("error", record.error);
     this.#text("reason", record.reason);
-    this.#text("duration", `${Math.round(duration)}ms`);
+    if (!this.#removed.has("duration")) line.milliseconds("duration", duration);
     this.#writer.add(line.end());
   }
 

@@ -98,7 +98,7 @@ const DEFAULT: Readonly<Record<LineField, Code>> = {
   "trace.id": code`line.text("trace.id", record.traceId);`,
   "span.id": code`line.text("span.id", record.spanId);`,
   reason: code`line.text("reason", record.reason);`,
-  duration: code`line.plain("duration", \`\${Math.round(duration)}ms\`);`,
+  duration: code`line.milliseconds("duration", duration);`,
 };
 
 /** Fields about the end of a request; they follow those that its policies and backend noted. */

@@ -1,3 +1,4 @@
+import { hintFor } from "../../schema/hint-for.ts";
 import {
   choice,
   either,
@@ -84,7 +85,13 @@ function gatewayListenerSchema() {
   );
 }
 
+/** Names of policies that only routes have. */
+const OF_ROUTES = Object.keys(routePoliciesSchema().properties ?? {}).filter(
+  (name) => !(name in listenerPolicyFields()),
+);
+
 const WITHOUT_POLICIES = {
+  ...hintFor("it needs a route: write it under `policies` of routes, `llm` or `mcp`", OF_ROUTES),
   policies: "write each policy directly here, without `policies`",
   routes: "write them in `routes` of the file, with `gateways: NAME`",
   tcpRoutes: "write them in `tcpRoutes` of the file, with `gateways: NAME`",

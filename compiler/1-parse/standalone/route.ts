@@ -88,6 +88,9 @@ const matchSchema = object(
     method: shortText("The method.", {
       pattern: "^[A-Z]+$",
       form: 'a method in capital letters, such as "GET"',
+      misplacedFieldHints: {
+        "[]": "write one match for each: matches: [{ method: GET }, { method: POST }]",
+      },
     }),
     headers: list(valueMatchSchema, {
       maxItems: 16,

@@ -48,7 +48,7 @@ function columns(rows: readonly Row[], width: number): string {
   const indent = fixed.reduce((sum, each) => sum + each + GAP, GAP);
   const format =
     2 * indent > width
-      ? (row: Row) => stackedRow(row, width - STACKED_INDENT)
+      ? (row: Row) => stackedRow(row, width)
       : (row: Row) => alignedRow(row, fixed, width - indent);
   return cells.map(format).join("\n");
 }
@@ -69,11 +69,13 @@ function alignedRow(row: Row, fixed: readonly number[], rest: number): string {
   ).join("\n");
 }
 
-/** `rest` is the width of the cells below the row's name. */
-function stackedRow([first = "", ...others]: Row, rest: number): string {
+/** Puts the last cell, and what does not fit next to the row's name, below it. */
+function stackedRow([first = "", ...others]: Row, width: number): string {
   const names = first.split("\n");
+  const rest = width - STACKED_INDENT;
+  const room = width - 2 * GAP - (names.at(-1)?.length ?? 0);
   const isInline = (cell: string, index: number): boolean =>
-    cell.length <= SHORT && index < others.length - 1;
+    cell.length <= Math.min(SHORT, room) && index < others.length - 1;
   const inline = others.filter(isInline);
   const below = others
     .filter((cell, index) => !isInline(cell, index))

@@ -1,6 +1,7 @@
 import { MessageChannel, parentPort, receiveMessageOnPort } from "node:worker_threads";
 import type { Handover, ThreadPorts } from "../../http/engine/handover/handover.ts";
 import { bugText } from "../../process/bug-text.ts";
+import { writeError } from "../../process/operator-errors.ts";
 import type { PreparedChange } from "../../process/prepared-change.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { SECOND } from "../../process/units.ts";
@@ -30,7 +31,7 @@ export async function serveAsWorker(start: WorkerStart, code: ThreadCode): Promi
     report({ kind: "serving" });
   } catch (error) {
     if (error instanceof StartupError) report({ kind: "failed", message: error.message });
-    else process.stderr.write(`bug: ${bugText(error)}\n`);
+    else writeError(`bug: ${bugText(error)}`, { kind: "bug" });
     process.exit(1);
   }
 }
@@ -167,7 +168,7 @@ class ServingThread {
       report({ kind: "committed" });
     } catch (error) {
       // Its state is unknown now: the thread that replaces it serves the right code.
-      process.stderr.write(`bug: ${bugText(error)}\n`);
+      writeError(`bug: ${bugText(error)}`, { kind: "bug" });
       process.exit(1);
     }
   }

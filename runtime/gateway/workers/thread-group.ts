@@ -1,5 +1,6 @@
 import { mergedExposition } from "../../metrics/merged-exposition.ts";
 import { Metrics } from "../../metrics/metrics.ts";
+import { offerLogFormat } from "../../process/operator-errors.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { SECOND } from "../../process/units.ts";
 import type { AuditLog } from "../../telemetry/logs/audit-log.ts";
@@ -91,6 +92,7 @@ export class ThreadGroup {
   constructor(gateway: Gateway, source: ThreadSource) {
     const served = servedBy(gateway, source.build, source.code);
     checkStateDir(served.settings);
+    offerLogFormat(() => this.#served.settings.logFormat);
     this.#served = served;
     this.#log = this.#openLog(served.settings);
     this.#audit = gateway.audit?.open(this.#writer);

@@ -2,6 +2,7 @@ import { type MessagePort, Worker } from "node:worker_threads";
 import type { ThreadPorts } from "../../http/engine/handover/handover.ts";
 import type { FamilyFigures } from "../../metrics/merged-exposition.ts";
 import { bugText } from "../../process/bug-text.ts";
+import { writeError } from "../../process/operator-errors.ts";
 import type { BuildInfo } from "../build-info.ts";
 import type {
   MemorySize,
@@ -91,7 +92,7 @@ export class WorkerHandle {
       }
     });
     this.#worker.on("error", (error: Error) => {
-      process.stderr.write(`bug: ${bugText(error)}\n`);
+      writeError(`bug: ${bugText(error)}`, { kind: "bug" });
     });
     this.#worker.on("exit", () => {
       this.isServing = false;

@@ -1,4 +1,5 @@
 import { isMainThread, workerData } from "node:worker_threads";
+import { writeError } from "../../process/operator-errors.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { bundleInfo } from "../build-info.ts";
 import { isOnlyChecked } from "../command-line.ts";
@@ -27,7 +28,7 @@ export async function startWorkers(gateway: Gateway, script: string): Promise<vo
     } else await startGateway({ ...gateway, workerThreads: 1 });
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
-    process.stderr.write(`error: ${error.message}\n`);
+    writeError(error.message, { configured: gateway.accessLog.format });
     process.exit(1);
   }
 }

@@ -96,14 +96,21 @@ function defaultFields(
   if (record.spanId !== undefined) line.plain("span.id", record.spanId);
   logExtraFields(line, record);
   line.text("reason", record.reason);
-  line.plain("duration", `${Math.round(duration)}ms`);
+  line.milliseconds("duration", duration);
 }
 
 /** Writes the fields that policies and backends have set. */
 export function logExtraFields(line: FieldWriter, { fields }: ExchangeRecord): void {
   if (fields === undefined) return;
   const { list } = fields;
-  for (let i = 0; i < list.length; i += 2) line.text(list[i] ?? "", list[i + 1]);
+  for (let i = 0; i < list.length; i += 2) writeNoted(line, list[i] ?? "", list[i + 1]);
+}
+
+/** Writes a noted field. Durations of callouts are noted as `12ms`. */
+function writeNoted(line: FieldWriter, name: string, value: string | undefined): void {
+  if (value !== undefined && name.endsWith(".duration"))
+    line.milliseconds(name, Number.parseFloat(value));
+  else line.text(name, value);
 }
 
 /** Writes the same fields except some. */
@@ -113,5 +120,5 @@ export function logExtraFieldsExcept(
   names: ReadonlySet<string>,
 ): void {
   if (fields === undefined) return;
-  for (const [name, value] of fields.entries()) if (!names.has(name)) line.text(name, value);
+  for (const [name, value] of fields.entries()) if (!names.has(name)) writeNoted(line, name, value);
 }

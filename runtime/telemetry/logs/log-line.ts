@@ -109,6 +109,10 @@ class TextLine implements AccessLogLine {
     if (value !== undefined) this.#line += ` ${name}=${value}`;
   }
 
+  milliseconds(name: string, value: number): void {
+    this.#line += ` ${name}=${Math.round(value)}ms`;
+  }
+
   json(name: string, value: string): void {
     if (IS_WORD.test(value)) this.#line += ` ${name}=${value}`;
     else this.text(name, value);
@@ -148,6 +152,11 @@ class JsonLine implements AccessLogLine {
 
   number(name: string, value: number | undefined): void {
     if (value !== undefined) this.#line += `,"${name}":${value}`;
+  }
+
+  milliseconds(name: string, value: number): void {
+    const exact = Math.round(value * 1000) / 1000;
+    this.#line += `,"${name}":"${Math.round(value)}ms","${name}_ms":${exact}`;
   }
 
   json(name: string, value: string): void {

@@ -139,6 +139,10 @@ export class OtlpAttributes implements FieldWriter, WrittenAttributes {
     if (value !== undefined) this.#add(name, value, "");
   }
 
+  milliseconds(name: string, value: number): void {
+    this.#add(name, `${Math.round(value)}ms`, "");
+  }
+
   list(name: string, values: readonly string[] | undefined): void {
     if (values !== undefined) this.#addAlone(this.#runs.format.list(name, values));
   }

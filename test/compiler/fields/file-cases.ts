@@ -352,7 +352,6 @@ const plainSeeds: readonly object[] = [
   gateway({ protocol: "TLS", tcpRoutes: [{ backends: [host] }] }),
   {
     binds: [
-      { port: 3001, listeners: [{ routes: [{ backends: [host] }] }] },
       {
         port: 3002,
         listeners: [
@@ -363,6 +362,7 @@ const plainSeeds: readonly object[] = [
           },
         ],
       },
+      { port: 3001, listeners: [{ routes: [{ backends: [host] }] }] },
     ],
   },
   gateway({ protocol: "TLS", tls: { spiffe: {} }, tcpRoutes: [{ backends: [host] }] }),
