@@ -18,7 +18,7 @@ export function writeError(
   {
     kind = "error",
     configured,
-  }: { readonly kind?: "error" | "bug"; readonly configured?: Format } = {},
+  }: { readonly kind?: "error" | "bug"; readonly configured?: Format | undefined } = {},
 ): void {
   const format = FORMAT.current ?? formatOf(process.env.LOG_FORMAT) ?? configured;
   const line = { level: "error", time: new Date().toISOString(), scope: "gateway", message };

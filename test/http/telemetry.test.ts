@@ -63,6 +63,7 @@ it("JSON lines are objects with the same names", async () => {
     "http.status": 503,
     reason: "UpstreamFailure",
     duration: expect.stringMatching(/^\d+ms$/),
+    duration_ms: expect.any(Number),
   });
 });
 

@@ -56,6 +56,7 @@ function noting(names: Set<string>, to: FieldWriter): FieldWriter {
     text: (name, value) => to.text(noted(name), value),
     plain: (name, value) => to.plain(noted(name), value),
     number: (name, value) => to.number(noted(name), value),
+    milliseconds: (name, value) => to.milliseconds(noted(name), value),
     json: (name, value) => to.json(noted(name), value),
   };
 }
