@@ -5,7 +5,7 @@ import { freePort } from "../harness/free-port.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { TestProcess } from "../harness/test-process.ts";
 
-it("a gateway that cannot start says so in JSON if its log is JSON", async () => {
+it("a gateway that cannot start reports it in JSON if its log is JSON", async () => {
   const config = {
     config: { logging: { format: "json" } },
     gateways: { default: { port: await freePort() } },
