@@ -49,5 +49,5 @@ export function logFields(
   // request.headers["user-agent"]
   logValue(line, "agent", request.header("user-agent"));
   line.text("reason", record.reason);
-  line.plain("duration", `${Math.round(duration)}ms`);
+  line.milliseconds("duration", duration);
 }

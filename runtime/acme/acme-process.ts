@@ -1,4 +1,5 @@
 import type { PreparedChange } from "../process/prepared-change.ts";
+import { StartupError } from "../process/startup-error.ts";
 import type { Store } from "../store/store.ts";
 import { certificatesChanged } from "./acme-certificate.ts";
 import { AcmeRecords } from "./acme-records.ts";
@@ -22,6 +23,10 @@ export class AcmeProcess implements AcmeEnrollment {
     const key = orders === undefined ? "" : JSON.stringify(orders.settings);
     if (key === this.#key && store === this.#store) return UNCHANGED;
     orders?.check();
+    if (orders !== undefined && store?.isLocal === false && !process.env.SESSION_KEY)
+      throw new StartupError(
+        "keys of ordered certificates are encrypted in a store that replicas share: set SESSION_KEY to the same 64 hexadecimal digits on each of them",
+      );
     const next =
       orders &&
       store &&

@@ -293,6 +293,16 @@ it("replicas order one certificate together, and a store elsewhere has no readab
   client.disconnect();
 });
 
+it("a store that replicas share requires a key of the operator", async () => {
+  const [acme, redis] = await Promise.all([AcmeServer.prepare(), RedisServer.start()]);
+  const started = startWithAcme({
+    acme,
+    config: { store: { redis: { url: "${REDIS_URL}" } } },
+    env: { REDIS_URL: redis.url },
+  });
+  await expect(started).rejects.toThrow(/set SESSION_KEY to the same 64 hexadecimal digits/);
+});
+
 it("threads share a certificate", async () => {
   const acme = await AcmeServer.start();
   const gateway = await startWithAcme({ acme, config: { workerThreads: 2 } });
