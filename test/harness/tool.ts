@@ -8,6 +8,7 @@ import { itUnless, skip } from "./skip.ts";
 const packages = {
   actionlint: "actionlint (`go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12`)",
   bash: "bash",
+  "code-server": "code-server (`npm install -g code-server`)",
   curl: "curl",
   fish: "fish",
   git: "git",
