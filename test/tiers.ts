@@ -24,7 +24,6 @@ export const FULL: readonly string[] = [
   "package/**/*.test.ts",
   "cli/{admin,admin-accessibility,admin-attacks,admin-teams,gateway-action,playground,lock,run-memory,verify}.test.ts",
   "editor/vscode.test.ts",
-  "cli/{admin,gateway-action,playground,lock,run-memory,verify}.test.ts",
   "policies/{cors-browser,oidc-browser,connection-browser,connection-replicas,jwt-remote-keys}.test.ts",
   // A real API server.
   "kubernetes/apiserver.test.ts",
