@@ -17,6 +17,7 @@ import type {
   UpstreamRequest,
   UpstreamTunnel,
 } from "../http/upstream/upstream.ts";
+import type { Borrower } from "../net/socket-reads.ts";
 
 /** The servers for one request. */
 export interface ServerChoice {
@@ -180,12 +181,8 @@ export class Relay implements UpstreamHandler {
     return false;
   }
 
-  get copiesPieces(): boolean {
-    return this.#exchange.copiesPieces;
-  }
-
-  get holdsNothing(): boolean {
-    return this.#exchange.holdsNothing;
+  get borrower(): Borrower | undefined {
+    return this.#exchange.borrower;
   }
 
   onEnd(trailers?: readonly string[]): void {

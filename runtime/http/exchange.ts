@@ -8,6 +8,7 @@ import type {
   PolicyVariable,
   RequestVariables,
 } from "../cel/variables.ts";
+import type { Borrower } from "../net/socket-reads.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { MaybePromise } from "../process/maybe-promise.ts";
 import type { BodyObserver, BodyProblem, BodySource } from "./body/body.ts";
@@ -207,10 +208,8 @@ export interface Exchange extends RequestVariables {
   openTunnel(): BodySource;
   /** Sends a piece of the body. Returns false if the client reads slowly: wait for `onDrain` before the next piece. */
   write(chunk: string | Uint8Array): boolean;
-  /** Whether the memory of written pieces with at most `ONE_PIECE` bytes may be reused after the call. */
-  readonly copiesPieces: boolean;
-  /** Whether all written bytes have left the process, so that their memory may be reused; false if unknown. */
-  readonly holdsNothing: boolean;
+  /** The connection that gets written pieces as they are, with what it keeps of them; `undefined` if something may change them. */
+  readonly borrower: Borrower | undefined;
   /** Called each time a full buffer was emptied after `write` returned false. Only the last listener counts. */
   onDrain(listener: () => void): void;
   /** Ends the body. `trailers`: a flat list of fields, sent if the client accepts them. */

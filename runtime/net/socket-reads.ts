@@ -8,13 +8,22 @@ const MAX_READ = 262_144;
 /** A read of at least so many bytes is a part of a long body with more to come. */
 export const LONG_READ = 8192;
 
-/** Maximum number of free pieces of memory that wait for a connection. */
+/** Maximum bytes of one read for a receiver that sends later. It pauses after a long one. */
+const LATE_READ = 131_072;
+/** Maximum number of pieces of memory that are lent to it: reads may be short. */
+const MAX_LENT = 3;
+
+/** Maximum number of free pieces of memory of one size that wait for a connection. */
 const MAX_FREE = 16;
 
 /** A receiver of lent bytes that forwards them. */
 export interface Borrower {
   /** Whether all bytes that it was lent have left the process. If absent, some may be held. */
   readonly holdsNothing?: boolean;
+  /** Whether bytes leave soon after the call, as with TLS, and `holdsNothing` is true then. If absent, they leave at once or late. */
+  readonly sendsLater?: boolean;
+  /** Whether it copies what it keeps of pieces with at most `ONE_PIECE` bytes. If absent, it may keep the bytes themselves. */
+  readonly copiesPieces?: boolean;
 }
 
 /** A receiver of what a connection reads. */
@@ -31,7 +40,7 @@ export interface ReadTaker {
 export class ReadMemory {
   /** Shared by all connections: what is read into it is copied at once, and nothing waits in it. */
   readonly shared: Buffer;
-  readonly #free: Buffer[] = [];
+  readonly #free = new Map<number, Buffer[]>();
 
   /** `size`: bytes of the shared memory. */
   constructor(size: number) {
@@ -39,13 +48,15 @@ export class ReadMemory {
   }
 
   /** Takes a piece for one connection. */
-  take(): Buffer {
-    return this.#free.pop() ?? Buffer.allocUnsafeSlow(MAX_READ);
+  take(size: number): Buffer {
+    return this.#free.get(size)?.pop() ?? Buffer.allocUnsafeSlow(size);
   }
 
   /** Returns a piece that nothing holds and no connection reads into. */
   give(piece: Buffer): void {
-    if (this.#free.length < MAX_FREE) this.#free.push(piece);
+    const free = this.#free.get(piece.length);
+    if (free === undefined) this.#free.set(piece.length, [piece]);
+    else if (free.length < MAX_FREE) free.push(piece);
   }
 }
 
@@ -60,8 +71,9 @@ export class SocketReads {
   /** Memory that the socket reads into, and will read into after this read was taken. */
   #current: Buffer;
   #next: Buffer;
-  /** Memory whose bytes had not left the process when the read was over. */
-  #lent: { readonly piece: Buffer; readonly borrower: Borrower } | undefined;
+  /** Memory whose bytes had not left the process when the read was over, and who has it. */
+  readonly #lent: Buffer[] = [];
+  #borrower: Borrower | undefined;
   #isOver = false;
 
   /** The socket may still emit `data`: bytes that were read before. */
@@ -104,29 +116,46 @@ export class SocketReads {
       this.#chooseMemory(own, false);
       return socket.push(copyOf(bytes));
     }
+    const sendsLater = this.#taker.borrower?.sendsLater === true;
     const isFree = this.#give(bytes, own);
     this.#chooseMemory(isFree ? own : undefined, length >= LONG_READ);
-    return true;
+    // Its pauses are short, and reading on would copy.
+    return !(sendsLater && socket.isPaused());
   }
 
   /** Returns false if the memory is held. */
   #give(bytes: Buffer, own: Buffer | undefined): boolean {
     const taker = this.#taker;
     const { borrower } = taker;
-    if (own === undefined || borrower?.holdsNothing !== true) {
+    if (own === undefined || !this.#mayLend(borrower)) {
       taker.take(bytes);
       return true;
     }
     if (!taker.lend(bytes)) return false;
     if (borrower.holdsNothing) return true;
-    this.#lent = { piece: own, borrower };
+    this.#lent.push(own);
+    this.#borrower = borrower;
     return false;
+  }
+
+  /** Whether the bytes of the next read can be lent. */
+  #mayLend(borrower: Borrower | undefined): borrower is Borrower {
+    if (borrower === undefined) return false;
+    if (this.#lent.length > 0 && this.#borrower !== borrower) return false;
+    if (borrower.sendsLater === true) return this.#lent.length < MAX_LENT;
+    return this.#lent.length === 0 && borrower.holdsNothing === true;
   }
 
   /** Gives a connection memory of its own only while a long body arrives and leaves equally fast. */
   #chooseMemory(own: Buffer | undefined, isLong: boolean): void {
-    if (isLong && this.#taker.borrower?.holdsNothing === true) {
-      this.#next = own ?? this.#memory.take();
+    const { borrower } = this.#taker;
+    if (isLong && this.#mayLend(borrower)) {
+      const size = borrower.sendsLater === true ? LATE_READ : MAX_READ;
+      if (own?.length === size) this.#next = own;
+      else {
+        this.#next = this.#memory.take(size);
+        if (own !== undefined) this.#memory.give(own);
+      }
       return;
     }
     this.#next = this.#memory.shared;
@@ -134,9 +163,10 @@ export class SocketReads {
   }
 
   #takeBack(): void {
-    if (this.#lent?.borrower.holdsNothing !== true) return;
-    this.#memory.give(this.#lent.piece);
-    this.#lent = undefined;
+    if (this.#lent.length === 0 || this.#borrower?.holdsNothing !== true) return;
+    for (const piece of this.#lent) this.#memory.give(piece);
+    this.#lent.length = 0;
+    this.#borrower = undefined;
   }
 }
 

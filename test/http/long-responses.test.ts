@@ -1,12 +1,16 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { connect as connectTls } from "node:tls";
 import { beforeAll, expect, it } from "vitest";
 import { atEnd } from "../harness/at-end.ts";
+import { makeCertificate } from "../harness/certificate.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { bytesTaken, bytesUnread } from "../harness/kernel-queues.ts";
 import { settled } from "../harness/settled.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
 // Bytes of servers are read into memory that is reused: no client may find another response's bytes in it.
@@ -27,10 +31,11 @@ function digest(body: Uint8Array): string {
 }
 
 /** Asks for a path and takes nothing of the response yet. */
-async function ask(port: number, path: string): Promise<Socket> {
-  const socket = connect({ port, host: "127.0.0.1" });
+async function ask(port: number, path: string, isTls = false): Promise<Socket> {
+  const to = { port, host: "127.0.0.1" };
+  const socket = isTls ? connectTls({ ...to, rejectUnauthorized: false }) : connect(to);
   atEnd(() => socket.destroy());
-  await once(socket, "connect");
+  await once(socket, isTls ? "secureConnect" : "connect");
   socket.pause();
   // Nothing is in chunks for a client of HTTP/1.0.
   socket.write(`GET ${path} HTTP/1.0\r\n\r\n`);
@@ -49,6 +54,7 @@ let finishGathered = () => {};
 /** The connection on which it is still to come. */
 let unfinished: Socket | null = null;
 let gateway: Gateway;
+let secureGateway: Gateway;
 
 beforeAll(async () => {
   const host = await startUpstream(({ url = "" }, response) => {
@@ -75,6 +81,10 @@ beforeAll(async () => {
     { backends },
   ];
   gateway = await startGateway({ listeners: [{ routes }] });
+  const folder = temporaryFolder();
+  makeCertificate(folder, "server");
+  const tls = { cert: join(folder, "server.pem"), key: join(folder, "server.key") };
+  secureGateway = await startGateway({ listeners: [{ protocol: "HTTPS", tls, routes }] });
 });
 
 async function takeQuickly(): Promise<void> {
@@ -90,6 +100,20 @@ it("clients that read slowly get their own responses, whatever others get meanwh
   // Their sockets hold what they can.
   await settled(() => slow.reduce((sum, socket) => sum + bytesUnread(socket), 0));
   await takeQuickly();
+  const digests = await Promise.all(slow.map(take));
+  expect(digests).toEqual(paths.map((path) => digest(bodyOf(path))));
+});
+
+it("the same over TLS, with quick clients next to slow ones", async () => {
+  const paths = ["/a", "/b", "/c-chunks", "/d-chunks"];
+  const { port } = secureGateway;
+  const slow = await Promise.all(paths.map((path) => ask(port, path, true)));
+  await settled(() => slow.reduce((sum, socket) => sum + bytesUnread(socket), 0));
+  for (const path of ["/e", "/f-chunks"]) {
+    const quick = await Promise.all(["", "", ""].map(() => ask(port, path, true)));
+    const bodies = await Promise.all(quick.map(take));
+    expect(bodies).toEqual(quick.map(() => digest(bodyOf(path))));
+  }
   const digests = await Promise.all(slow.map(take));
   expect(digests).toEqual(paths.map((path) => digest(bodyOf(path))));
 });

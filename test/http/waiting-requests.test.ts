@@ -12,7 +12,6 @@ import { atEnd } from "../harness/at-end.ts";
 
 /** A request that asks for more of its response whenever it has taken a piece of it. */
 class Eager implements Waiter, Http1User {
-  readonly holdsNothing = true;
   readonly seen: string[] = [];
   readonly isOver: Promise<void>;
   #end: () => void = () => {};

@@ -1,4 +1,5 @@
 import type { CapturedVariables } from "../../cel/variables.ts";
+import type { Borrower } from "../../net/socket-reads.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { type MaybePromise, thenMaybe } from "../../process/maybe-promise.ts";
 import type { BodyObserver, BodyProblem, BodySource } from "../body/body.ts";
@@ -232,12 +233,8 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     return this.#sink.write(chunk);
   }
 
-  get copiesPieces(): boolean {
-    return this.#sink === this.#writer && this.#response.copiesPieces === true;
-  }
-
-  get holdsNothing(): boolean {
-    return this.#sink === this.#writer && this.#response.holdsNothing === true;
+  get borrower(): Borrower | undefined {
+    return this.#sink === this.#writer ? this.#response : undefined;
   }
 
   end(trailers?: readonly string[]): void {

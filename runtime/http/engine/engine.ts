@@ -1,4 +1,5 @@
 import type { PeerConnection } from "../../net/connected-client.ts";
+import type { Borrower } from "../../net/socket-reads.ts";
 import type { BodySink, BodySource } from "../body/body.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
 
@@ -57,7 +58,7 @@ export interface ResponseLines {
 }
 
 /** The writing side of a response. */
-export interface EngineResponse {
+export interface EngineResponse extends Borrower {
   /**
    * Sets the head, a flat list, which is sent with what follows. Throws, without sending anything, if it contains an invalid
    * header (RFC 9110 5.5).
@@ -72,10 +73,6 @@ export interface EngineResponse {
   write(chunk: Uint8Array): boolean;
   /** Writes a string without converting it to bytes first. Absent if the engine cannot. */
   writeText?(text: string): boolean;
-  /** Whether it copies what it keeps of pieces with at most `ONE_PIECE` bytes. If absent, it may keep the bytes themselves. */
-  readonly copiesPieces?: boolean;
-  /** Whether all written bytes have left the process. If absent, they may be held. */
-  readonly holdsNothing?: boolean;
   /** Sets the trailers, a flat list, before `end`, if the request accepts them. Throws as `writeHead`. */
   setTrailers(trailers: readonly string[]): void;
   end(chunk?: Uint8Array): void;

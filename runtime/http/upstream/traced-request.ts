@@ -1,3 +1,4 @@
+import type { Borrower } from "../../net/socket-reads.ts";
 import type { Exchange } from "../exchange.ts";
 import type { CallSpan, ExchangeTrace } from "../exchange-trace.ts";
 import { HeaderNames, withoutLines } from "../headers/header-lines.ts";
@@ -127,12 +128,8 @@ class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler,
     return this.handler.onData(chunk);
   }
 
-  get copiesPieces(): boolean {
-    return this.handler.copiesPieces === true;
-  }
-
-  get holdsNothing(): boolean {
-    return this.handler.holdsNothing === true;
+  get borrower(): Borrower | undefined {
+    return this.handler.borrower;
   }
 
   onEnd(trailers: readonly string[] | undefined): void {

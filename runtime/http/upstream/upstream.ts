@@ -1,6 +1,7 @@
 import type { KeepAliveSettings } from "../../net/connection-settings.ts";
 import type { Lookup, OpenTunnel } from "../../net/connector.ts";
 import type { PodAddress } from "../../net/service-endpoints.ts";
+import type { Borrower } from "../../net/socket-reads.ts";
 import type { UpstreamTlsSettings } from "../../tls/upstream-tls.ts";
 import type { BodySource } from "../body/body.ts";
 import type { Exchange } from "../exchange.ts";
@@ -148,10 +149,8 @@ export interface UpstreamHandler {
   onFields?(status: number, fields: ReceivedFields): void;
   /** Receives a piece of the body. Returns false to pause until `UpstreamRequest.resume`. */
   onData(chunk: Buffer): boolean;
-  /** Whether it copies what it keeps of pieces with at most `ONE_PIECE` bytes. If absent, it may keep the bytes themselves. */
-  readonly copiesPieces?: boolean;
-  /** Whether all bytes of the pieces have left the process. If absent, some may be held. */
-  readonly holdsNothing?: boolean;
+  /** The connection that gets all pieces during `onData`. If absent, some of their bytes may be kept. */
+  readonly borrower?: Borrower | undefined;
   /** Receives the end. `trailers`: flat list of fields as received (RFC 9110 6.5); `undefined` without any. */
   onEnd(trailers?: readonly string[]): void;
   /** The call failed before or during the response. */

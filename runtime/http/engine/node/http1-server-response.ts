@@ -40,6 +40,8 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
   readonly tunnel?: EngineTunnel;
   readonly #connection: ResponseConnection;
   readonly #socket: Socket;
+  /** Whether the connection uses TLS, with which everything leaves a little later. */
+  readonly sendsLater: boolean;
   readonly #request: Http1RequestHead;
   statusCode = 0;
   /** Head of a response of which nothing was sent yet. */
@@ -63,6 +65,7 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
   constructor(connection: ResponseConnection, request: Http1RequestHead, canLeave: boolean) {
     this.#connection = connection;
     this.#socket = connection.socket;
+    this.sendsLater = connection.socket instanceof TLSSocket;
     this.#request = request;
     const { method, upgrade } = request;
     if (!canLeave) return;
@@ -287,9 +290,8 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
     if (this.#delayed > 0) this.#connection.writes.release();
   }
 
-  /** With TLS, everything leaves a little later. */
   get #sentLater(): Sent | undefined {
-    return this.#socket instanceof TLSSocket ? this.#sent : undefined;
+    return this.sendsLater ? this.#sent : undefined;
   }
 
   /** The kernel usually has everything already, which saves the cost of a stream callback. */

@@ -24,7 +24,7 @@ const IDLE_TIME = 4 * SECOND;
 const MAX_IDLE_TIME = 600 * SECOND;
 
 /** The request that uses a connection. */
-export interface Http1User extends Http1Reader, Borrower {
+export interface Http1User extends Http1Reader {
   /** The response is complete; the connection is free again. */
   onComplete(trailers: readonly string[] | undefined): void;
   /** The connection has ended before that. */
@@ -162,7 +162,7 @@ export class Http1Connection implements Timed, ReadTaker, BatchedWriter {
   }
 
   get borrower(): Borrower | undefined {
-    return this.#user;
+    return this.#user?.borrower;
   }
 
   lend(bytes: Buffer): boolean {

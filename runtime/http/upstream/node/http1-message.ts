@@ -1,3 +1,4 @@
+import type { Borrower } from "../../../net/socket-reads.ts";
 import { isBodySource } from "../../body/body.ts";
 import { fieldLines, type Http1Lines, isToken, isValueCode } from "../../http1/fields.ts";
 import { type AfterHead, Http1Message } from "../../http1/message-reader.ts";
@@ -119,8 +120,8 @@ export interface Http1Reader {
   /** Receives an interim response (1xx). */
   onInformation(): void;
   onResponse(head: Http1Head): void;
-  /** Whether it copies what it keeps of pieces with at most `ONE_PIECE` bytes. */
-  readonly copiesPieces?: boolean;
+  /** The connection that gets all pieces during `onData`. If absent, some of their bytes may be kept. */
+  readonly borrower?: Borrower | undefined;
   /** Receives a piece of the body. Returns false to pause. */
   onData(chunk: Buffer): boolean;
 }
@@ -166,7 +167,7 @@ export class Http1Response extends Http1Message {
   }
 
   protected override get copiesPieces(): boolean {
-    return this.#reader.copiesPieces === true;
+    return this.#reader.borrower?.copiesPieces === true;
   }
 
   protected override onBody(chunk: Buffer): boolean {

@@ -1,4 +1,5 @@
 import type { Lookup } from "../../../net/connector.ts";
+import type { Borrower } from "../../../net/socket-reads.ts";
 import { processMetrics } from "../../../process/offered-values.ts";
 import { type BodySource, collect, isBodySource } from "../../body/body.ts";
 import { CountedBuffer } from "../../body/counted-buffer.ts";
@@ -121,12 +122,8 @@ export class Http1ClientRequest extends CountedRequest implements Http1User, Wai
     });
   }
 
-  get copiesPieces(): boolean {
-    return this.handler.copiesPieces === true;
-  }
-
-  get holdsNothing(): boolean {
-    return this.handler.holdsNothing === true;
+  get borrower(): Borrower | undefined {
+    return this.handler.borrower;
   }
 
   override resume(): void {
