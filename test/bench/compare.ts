@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -20,6 +21,8 @@ export interface Case {
   readonly gateway?: string;
   /** Another product in its place, in a script that is given a port; the routes do not count. */
   readonly script?: string;
+  /** The folder of another version of this project that builds it; absent: this one. */
+  readonly checkout?: string;
   /** Requests before the first one that counts; absent: as many as the pace says. */
   readonly warmUp?: number;
   /** Folder of the file; absent: one of its own. */
@@ -41,6 +44,8 @@ export interface Cost {
   /** The same, and for 99 % of them: medians of the rounds. */
   readonly p50: number;
   readonly p99: number;
+  /** The same for 99 % of them, round by round. */
+  readonly p99s: readonly number[];
 }
 
 /** Requests of one measurement unless the pace sets a number, independent of the machine's load. */
@@ -167,6 +172,7 @@ function costOf(name: string, index: number, rounds: readonly (readonly Figure[]
     p50s: times("p50"),
     p50: median(times("p50")),
     p99: median(times("p99")),
+    p99s: times("p99"),
   };
 }
 
@@ -181,7 +187,7 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 async function startCase(
-  { name, routes, script, file: rest, folder: home, tls }: Case,
+  { name, routes, script, checkout, file: rest, folder: home, tls }: Case,
   folder: string,
   upstream: string,
 ) {
@@ -194,8 +200,13 @@ async function startCase(
   const binds = [{ port: await freePort(), listeners: [{ name: "web", ...secure, routes }] }];
   const file = home === undefined ? `${folder}.json` : join(home, `${basename(folder)}.json`);
   writeFileSync(file, JSON.stringify({ ...rest, binds }));
-  const { files } = await compileFile(file, { name });
-  writeFiles(folder, files);
+  if (checkout === undefined) {
+    const { files } = await compileFile(file, { name });
+    writeFiles(folder, files);
+  } else {
+    const build = [join(checkout, "compiler/cli.ts"), "build", file, "-o", folder];
+    execFileSync(process.execPath, build, { stdio: ["ignore", "ignore", "inherit"] });
+  }
   const environment = { STATS_ADDR: "127.0.0.1:0", READINESS_ADDR: "127.0.0.1:0" };
   return start({ script: join(folder, "gateway.mjs"), environment }, upstream);
 }

@@ -31,7 +31,7 @@ location / {
 proxy_pass http://u; proxy_http_version 1.1; proxy_set_header Connection "";
 proxy_set_header X-Forwarded-For $remote_addr;
 }
-location /events { proxy_pass http://u; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; }
+location ~ ^/(events|paced)$ { proxy_pass http://u; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; }
 } }
 `,
 );

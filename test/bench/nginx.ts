@@ -1,46 +1,98 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { makeCertificate } from "../harness/certificate.ts";
-import { type Case, type Cost, compare } from "./compare.ts";
+import { isInstalled } from "../harness/tool.ts";
+import { type Case, type Cost, compare, type SteadyPace } from "./compare.ts";
 import type { Pace } from "./duel.ts";
 
 /** After so many requests V8 compiles nothing any more of what each request runs through. */
 const COMPILED = 30_000;
+/** The same for streams of 100 events, which take 200 ms each. */
+const COMPILED_PACED = 1_500;
+
+/** A kind of request, and its cost in nginx, in haproxy if it is installed, and in a plain gateway. */
+export interface PeerCosts {
+  readonly name: string;
+  readonly costs: readonly Cost[];
+}
+
+/** Name, request, requests of one turn, and what else the case needs. */
+type Kind = readonly [string, string, number, Partial<Case>?];
 
 /**
  * Measures the cost of a request in nginx and in a plain gateway, one kind of request after the other. A turn has
- * enough requests that opening connections, and their handshakes, are a small part of it.
+ * enough requests that opening connections, and their handshakes, are a small part of it. All log each request.
  */
 export async function measureNginx(
   folder: string,
   host: string,
   pace: Pace,
-): Promise<readonly { readonly name: string; readonly costs: readonly Cost[] }[]> {
-  const script = fileURLToPath(new URL("nginx-proxy.ts", import.meta.url));
-  makeCertificate(folder, "nginx");
-  const files = { cert: join(folder, "nginx.pem"), key: join(folder, "nginx.key") };
-  const routes = [{ backends: [{ host }] }];
+): Promise<readonly PeerCosts[]> {
+  const tls = certificateFiles(folder);
   const body = "x".repeat(2048);
-  const kinds: readonly (readonly [string, string, number, Partial<Case>?])[] = [
-    ["GET", head("GET /items/1?q=x"), 3000],
+  const kinds: readonly Kind[] = [
+    ["GET", GET, 3000],
     ["POST 2 KB", head("POST /items", `Content-Length: ${body.length}\r\n`) + body, 3000],
-    ["GET over TLS", head("GET /items/1?q=x"), 12_000, { tls: files }],
+    ["GET over TLS", GET, 12_000, { tls }],
     ["GET 1 MB", head("GET /large"), 600],
+    ["GET 1 MB over TLS", head("GET /large"), 300, { tls, warmUp: COMPILED_PACED }],
     ["100 events", head("GET /events"), 600],
+    ["100 events, 2 ms apart", head("GET /paced"), 256, { warmUp: COMPILED_PACED }],
   ];
-  const measured: { name: string; costs: readonly Cost[] }[] = [];
+  const measured: PeerCosts[] = [];
   for (const [name, request, requests, rest] of kinds) {
-    const common = { requests: [request], ...rest };
-    const cases: readonly Case[] = [
-      { name: "nginx", routes: [], script, ...common },
-      { name: "gateway", routes, ...common },
-    ];
-    const costs = await compare(cases, `http://${host}`, { ...pace, requests, warmUp: COMPILED });
-    measured.push({ name, costs });
+    const cases = peerCases(host, { requests: [request], ...rest });
+    const own = { ...pace, requests, warmUp: COMPILED };
+    measured.push({ name, costs: await compare(cases, `http://${host}`, own) });
   }
   return measured;
+}
+
+/** Latencies at a rate, relative to those of nginx. */
+export interface RateCosts extends PeerCosts {
+  /** Requests per second. */
+  readonly rate: number;
+}
+
+/** Rates as shares of what the gateway serves with one processor. */
+const SHARES = [0.1, 0.5, 0.8];
+
+/** Measures how long requests take at fixed rates: clients do not wait for slow responses before the next request. */
+export async function measureRates(host: string, pace: Pace): Promise<readonly RateCosts[]> {
+  const cases = peerCases(host, { requests: [GET] });
+  const full = await compare(cases, `http://${host}`, { ...pace, rounds: 3, warmUp: COMPILED });
+  const capacity = full.find(({ name }) => name === "gateway")?.perCpuSecond ?? 0;
+  const measured: RateCosts[] = [];
+  for (const share of SHARES) {
+    const rate = Math.round(capacity * share);
+    const steady: SteadyPace = { ...pace, rate, requests: rate, warmUp: COMPILED };
+    const name = `${share * 100} % of the gateway's capacity`;
+    measured.push({ name, rate, costs: await compare(cases, `http://${host}`, steady) });
+  }
+  return measured;
+}
+
+function peerCases(host: string, common: Pick<Case, "requests"> & Partial<Case>): readonly Case[] {
+  const script = (name: string) => fileURLToPath(new URL(`${name}-proxy.ts`, import.meta.url));
+  const peers = ["nginx", "haproxy"].filter(isInstalled);
+  return [
+    ...peers.map((name) => ({ name, routes: [], script: script(name), ...common })),
+    { name: "gateway", routes: [{ backends: [{ host }] }], ...common },
+  ];
+}
+
+/** haproxy reads a certificate and its key from one file. */
+function certificateFiles(folder: string): { readonly cert: string; readonly key: string } {
+  makeCertificate(folder, "nginx");
+  const files = { cert: join(folder, "nginx.pem"), key: join(folder, "nginx.key") };
+  const both = readFileSync(files.cert, "utf8") + readFileSync(files.key, "utf8");
+  writeFileSync(join(folder, "nginx.pem.both"), both);
+  return files;
 }
 
 function head(line: string, fields = ""): string {
   return `${line} HTTP/1.1\r\nHost: api.example.com\r\nAccept: */*\r\nUser-Agent: load\r\n${fields}\r\n`;
 }
+
+const GET = head("GET /items/1?q=x");

@@ -24,7 +24,7 @@ import {
   portkeyGoals,
 } from "./llm.ts";
 import { eraGoals, measureMcp } from "./mcp.ts";
-import { measureNginx } from "./nginx.ts";
+import { measureNginx, measureRates } from "./nginx.ts";
 import { policyCases } from "./policies.ts";
 import { routeCases } from "./routes.ts";
 import { makeIdentity } from "./token.ts";
@@ -39,7 +39,8 @@ import { makeIdentity } from "./token.ts";
 //   routes        1,000 and 10,000 routes relative to ten
 //   llm           chat completions relative to the same bytes through a plain proxy: whole, streams, translated; and to
 //                 Portkey's gateway where PORTKEY names a folder: `npm install --prefix DIR @portkey-ai/gateway`
-//   nginx         requests relative to Debian's nginx: small, over TLS, 1 MB, 100 events
+//   nginx         requests relative to Debian's nginx and haproxy: small, over TLS, 1 MB, 100 events at once and 2 ms apart
+//   latency       how long requests take at fixed rates, relative to nginx
 //   footprint     start and idle memory relative to a hello-world server, memory of a held stream
 //   threads       throughput of two threads relative to one
 //   mcp           calls of a tool through one target, in either era, relative to the same bytes through a plain proxy
@@ -93,6 +94,7 @@ try {
   if (isWanted("dead collector")) await showDeadCollector();
   if (isWanted("llm")) await showLlm();
   if (isWanted("nginx")) await showNginx();
+  if (isWanted("latency")) await showLatency();
   if (isWanted("footprint")) await showFootprint();
   if (isWanted("threads")) await showThreads();
   if (isWanted("mcp")) await showMcp();
@@ -248,6 +250,18 @@ async function showNginx(): Promise<void> {
   for (const { name, costs } of await measureNginx(work, host, pace)) {
     console.log(`nginx, ${name}: CPU of a request relative to nginx`);
     process.stdout.write(formatCosts(costs));
+  }
+}
+
+async function showLatency(): Promise<void> {
+  if (!isInstalled("nginx")) return console.log("latency: nginx is not installed");
+  for (const { name, rate, costs } of await measureRates(host, pace)) {
+    console.log(`latency at ${name}, ${rate} requests per second, relative to nginx`);
+    for (const { name: peer, p50s, p99, p99s } of costs) {
+      console.log(
+        `  ${peer.padEnd(8)} p50 ${spread(p50s)}, p99 ${p99.toFixed(2)} (${spread(p99s)})`,
+      );
+    }
   }
 }
 

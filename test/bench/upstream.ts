@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 
-// Responses GET with 128 bytes, of /large with 1 MiB, of /events with 100 events, of /held with one that nothing follows; POST with 1 KiB, of /v1/traces as a collector does. Prints its port.
+// Responses GET with 128 bytes, of /large with 1 MiB, of /events with 100 events, of /paced with as many that are 2 ms apart, of /held with one that nothing follows; POST with 1 KiB, of /v1/traces as a collector does. Prints its port.
 
 const small = Buffer.alloc(128, "a");
 const megabyte = Buffer.alloc(1_048_576, "c");
@@ -13,7 +13,11 @@ const server = createServer((request, response) => {
     return;
   }
   if (request.url === "/events") {
-    sendEvents(response);
+    sendEvents(response, setImmediate);
+    return;
+  }
+  if (request.url === "/paced") {
+    sendEvents(response, (next) => setTimeout(next, 2));
     return;
   }
   const body = bodyFor(request.method, request.url);
@@ -38,14 +42,14 @@ function bodyFor(method: string | undefined, url: string | undefined): Buffer {
 }
 
 /** Each event is a write of its own, as a model writes them. */
-function sendEvents(response: ServerResponse): void {
+function sendEvents(response: ServerResponse, later: (next: () => void) => void): void {
   response.writeHead(200, { "content-type": "text/event-stream" });
   let left = 100;
   const send = (): void => {
     response.write(`data: ${"d".repeat(100)}\n\n`);
     left -= 1;
     if (left === 0) response.end();
-    else setImmediate(send);
+    else later(send);
   };
   send();
 }
