@@ -23,7 +23,7 @@ const pace: Pace = {
   connections: 32,
 };
 
-git("worktree", "add", "--detach", base, commit);
+git("worktree", "add", "--quiet", "--detach", base, commit);
 symlinkSync(join(repository, "node_modules"), join(base, "node_modules"));
 const script = fileURLToPath(new URL("upstream.ts", import.meta.url));
 const upstream = await start({ script, environment: {} }, "");
@@ -52,7 +52,7 @@ async function measure(name: string, line: string, own: Pace): Promise<boolean> 
   const cases: readonly Case[] = [
     { name: "base", checkout: base, ...common },
     { name: "base again", checkout: base, ...common },
-    { name: "this version", ...common },
+    { name: "this version", checkout: repository, ...common },
   ];
   const costs = await compare(cases, `http://${host}`, own);
   console.log(`${name}: CPU of a request relative to ${commit.slice(0, 8)}`);
@@ -64,5 +64,10 @@ async function measure(name: string, line: string, own: Pace): Promise<boolean> 
 }
 
 function git(...parameters: readonly string[]): string {
-  return execFileSync("git", parameters, { cwd: repository, encoding: "utf8" }).trim();
+  const options = {
+    cwd: repository,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  } as const;
+  return execFileSync("git", parameters, options).trim();
 }
