@@ -116,17 +116,16 @@ export class SocketReads {
       this.#chooseMemory(own, false);
       return socket.push(copyOf(bytes));
     }
-    const sendsLater = this.#taker.borrower?.sendsLater === true;
     const isFree = this.#give(bytes, own);
     this.#chooseMemory(isFree ? own : undefined, length >= LONG_READ);
     // Its pauses are short, and reading on would copy.
-    return !(sendsLater && socket.isPaused());
+    return !socket.isPaused() || this.#taker.borrower?.sendsLater !== true;
   }
 
   /** Returns false if the memory is held. */
   #give(bytes: Buffer, own: Buffer | undefined): boolean {
     const taker = this.#taker;
-    const { borrower } = taker;
+    const borrower = own === undefined ? undefined : taker.borrower;
     if (own === undefined || !this.#mayLend(borrower)) {
       taker.take(bytes);
       return true;
@@ -148,8 +147,8 @@ export class SocketReads {
 
   /** Gives a connection memory of its own only while a long body arrives and leaves equally fast. */
   #chooseMemory(own: Buffer | undefined, isLong: boolean): void {
-    const { borrower } = this.#taker;
-    if (isLong && this.#mayLend(borrower)) {
+    const borrower = isLong ? this.#taker.borrower : undefined;
+    if (this.#mayLend(borrower)) {
       const size = borrower.sendsLater === true ? LATE_READ : MAX_READ;
       if (own?.length === size) this.#next = own;
       else {

@@ -64,10 +64,5 @@ async function measure(name: string, line: string, own: Pace): Promise<boolean> 
 }
 
 function git(...parameters: readonly string[]): string {
-  const options = {
-    cwd: repository,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "inherit"],
-  } as const;
-  return execFileSync("git", parameters, options).trim();
+  return execFileSync("git", parameters, { cwd: repository, encoding: "utf8" }).trim();
 }
