@@ -24,11 +24,11 @@ type Kind = readonly [string, string, number, Partial<Case>?];
  * Measures the cost of a request in nginx and in a plain gateway, one kind of request after the other. A turn has
  * enough requests that opening connections, and their handshakes, are a small part of it. All log each request.
  */
-export async function measureNginx(
+export async function* measureNginx(
   folder: string,
   host: string,
   pace: Pace,
-): Promise<readonly PeerCosts[]> {
+): AsyncGenerator<PeerCosts> {
   const tls = certificateFiles(folder);
   const body = "x".repeat(2048);
   const kinds: readonly Kind[] = [
@@ -40,13 +40,11 @@ export async function measureNginx(
     ["100 events", head("GET /events"), 600],
     ["100 events, 2 ms apart", head("GET /paced"), 256, { warmUp: COMPILED_PACED }],
   ];
-  const measured: PeerCosts[] = [];
   for (const [name, request, requests, rest] of kinds) {
     const cases = peerCases(host, { requests: [request], ...rest });
     const own = { ...pace, requests, warmUp: COMPILED };
-    measured.push({ name, costs: await compare(cases, `http://${host}`, own) });
+    yield { name, costs: await compare(cases, `http://${host}`, own) };
   }
-  return measured;
 }
 
 /** Latencies at a rate, relative to those of nginx. */

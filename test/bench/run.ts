@@ -247,7 +247,7 @@ async function showNginx(): Promise<void> {
     console.log("nginx: left out, as it is not installed");
     return;
   }
-  for (const { name, costs } of await measureNginx(work, host, pace)) {
+  for await (const { name, costs } of measureNginx(work, host, pace)) {
     console.log(`nginx, ${name}: CPU of a request relative to nginx`);
     process.stdout.write(formatCosts(costs));
   }
