@@ -12,7 +12,7 @@ describe("templates and the compiler", () => {
     ["templates/policies/cors.ts", '"applyCors"', '"applyCor"', "no applyCor in"],
     ["templates/policies/cors.ts", "runtime/policies/cors", "runtime/policies/core", "no gwc/"],
     [
-      "templates/backends/parts/connection.ts",
+      "templates/backends/parts/cloud-credentials.ts",
       "${AZURE}/",
       "${AZURE}s/",
       "in gwc/runtime/auth/azures/",

@@ -1,23 +1,11 @@
-import { canonicalPath } from "../../runtime/http/routing/path.ts";
-import type { Expression } from "../../templates/code/hole.ts";
 import { withTextHooks } from "../backends/index.ts";
-import { resolveValueMatch } from "../backends/parts/value-match.ts";
-import { addProblems } from "../cel/parse/problems.ts";
-import { canBeginWith } from "../cel/regex/can-begin-with.ts";
-import { checkPattern } from "../cel/regex/check-pattern.ts";
-import { compileConstantPattern } from "../cel/regex/pattern.ts";
 import { intersectHostnames } from "../config/hostnames.ts";
-import type {
-  ListenerResource,
-  MatchConfig,
-  RouteBackend,
-  RouteResource,
-} from "../config/resources.ts";
-import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import type { ListenerResource, RouteBackend, RouteResource } from "../config/resources.ts";
+import { childOf, type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
 import type { RouteBackendNode, RouteNode } from "../ir/program.ts";
 import type { Identifiers } from "../model/identifiers.ts";
-import type { PathMatch, RouteMatch, ValueMatch, ValueMatchConfig } from "../model/matches.ts";
+import type { PathMatch, RouteMatch } from "../model/matches.ts";
 import type { ModelPrices } from "../model/model-prices.ts";
 import {
   identities,
@@ -43,6 +31,7 @@ import { checkCredentials, checkPreflights } from "./credential-conflicts.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { effectivePolicies, namedServer, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import { inRequestOrder } from "./request-order.ts";
+import { resolveMatch, trimmedPrefix } from "./route-matches.ts";
 import type { TableRoute } from "./routing-table.ts";
 
 /** Services shared by resolving all routes. */
@@ -210,98 +199,6 @@ function routeName({ matches, listeners }: RouteResource): string {
   const path = matches[0]?.path.value.replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "");
   if (path !== undefined && path !== "") return path;
   return listeners[0]?.hostnames[0] ?? "root";
-}
-
-function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | undefined {
-  const headers = onceEach(match.headers, "header", context).map((each) =>
-    resolveValueMatch(each, "header", context.diagnostics),
-  );
-  const query = onceEach(match.query, "query parameter", context).map((each) =>
-    resolveValueMatch(each, "query", context.diagnostics),
-  );
-  const { kind, value } = match.path;
-  let path: RouteMatch["path"];
-  if (kind === "regex") {
-    const at = childOf(match.origin, "path", "regex");
-    for (const part of match.path.parts ?? []) {
-      const problems = checkPattern(part);
-      addProblems(problems, at, context.diagnostics);
-      if (problems.length > 0) return undefined;
-    }
-    const test = resolvePattern(value, "path", at, context);
-    if (test === undefined) return undefined;
-    if (!canBeginWith(value, "/")) context.diagnostics.report("no-path-matches", at, {});
-    path = { kind, value, test };
-  } else {
-    path = { kind, value: kind === "prefix" ? trimmedPrefix(value) : value };
-    checkForm(path.value, match.origin, context);
-  }
-  const isComplete = [...headers, ...query].every((each) => each !== undefined);
-  if (!isComplete) return undefined;
-  const known = (each: ValueMatch | undefined): readonly ValueMatch[] =>
-    each === undefined ? [] : [each];
-  return {
-    path,
-    method: match.method,
-    headers: headers.flatMap(known),
-    query: query.flatMap(known),
-    isDerived: false,
-    ...(match.ranks && { ranks: match.ranks }),
-    origin: match.origin,
-  };
-}
-
-/** Characters that clients must encode. */
-const UNSENT = /[^\x21-\x7e]/gu;
-
-/** Reports paths that are not in canonical form, and therefore never match a request. */
-function checkForm(path: string, origin: Origin, { diagnostics }: RouteContext): void {
-  const [ahead = "", query] = path.split(/[?#]/);
-  const form = canonicalPath(path.toWellFormed().replace(UNSENT, encodeURIComponent));
-  if (query !== undefined)
-    diagnostics.report("query-in-path", childOf(origin, "path"), { path, ahead });
-  else if (form !== path)
-    diagnostics.report("path-never-sent", childOf(origin, "path"), { path, form });
-  else if (/\/\*+$/.test(path))
-    diagnostics.report("star-in-path", childOf(origin, "path"), { path });
-}
-
-/** Removes a trailing slash, which has no meaning in a prefix (Gateway API). */
-function trimmedPrefix(prefix: string): string {
-  return prefix.replace(/\/+$/, "") || "/";
-}
-
-/**
- * Returns the first of several conditions on the same name, which is the one that counts (Gateway API
- * HTTPRouteMatch).
- */
-function onceEach(
-  values: readonly ValueMatchConfig[],
-  what: "header" | "query parameter",
-  { diagnostics }: RouteContext,
-): readonly ValueMatchConfig[] {
-  const seen = new Map<string, ValueMatchConfig>();
-  for (const each of values) {
-    const { name, origin } = each;
-    const first = seen.get(name);
-    if (first === undefined) seen.set(name, each);
-    else {
-      const related = [{ at: first.origin, label: "the one that counts" }];
-      diagnostics.report("repeated-condition", origin, { what, name }, related);
-    }
-  }
-  return [...seen.values()];
-}
-
-function resolvePattern(
-  pattern: string,
-  subject: string,
-  origin: Origin,
-  { diagnostics }: RouteContext,
-): Expression | undefined {
-  const { code, problems } = compileConstantPattern(pattern, { subject, match: "full" });
-  addProblems(problems, origin, diagnostics);
-  return code;
 }
 
 /** Reports an open proxy: without rules, every client could reach anything through it. */

@@ -7,12 +7,12 @@ import {
   choice,
   type Infer,
   list,
-  needsField,
   type ObjectValue,
   object,
   shortText,
 } from "../schema/schema.ts";
 import { fileWord, wordsOfForms } from "../schema/two-forms.ts";
+import { needsField } from "../schema/value-checks.ts";
 import {
   type JwksConfig,
   jwksSchema,

@@ -4,8 +4,9 @@ import { secretEntry } from "../manifests/field-types.ts";
 import type { Json } from "../model/json.ts";
 import type { PathMatch } from "../model/matches.ts";
 import type { Text } from "../model/texts.ts";
-import { type Infer, needsField, object, shortText } from "../schema/schema.ts";
+import { type Infer, object, shortText } from "../schema/schema.ts";
 import { fileWord, wordsOfForms } from "../schema/two-forms.ts";
+import { needsField } from "../schema/value-checks.ts";
 import {
   type JwksConfig,
   jwksSchema,

@@ -14,7 +14,6 @@ import {
   either,
   type Infer,
   list,
-  needsField,
   type ObjectValue,
   object,
   type Schema,
@@ -23,6 +22,7 @@ import {
   unsupportedBut,
   type ValueCheck,
 } from "../schema/schema.ts";
+import { needsField } from "../schema/value-checks.ts";
 import {
   type JwksConfig,
   jwksSchema,

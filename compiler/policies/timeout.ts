@@ -1,6 +1,7 @@
 import { span } from "../manifests/field-types.ts";
 import { parseDuration, parseTimer } from "../schema/duration.ts";
-import { duration, eitherField, type Infer, object, type ValueCheck } from "../schema/schema.ts";
+import { duration, type Infer, object, type ValueCheck } from "../schema/schema.ts";
+import { eitherField } from "../schema/value-checks.ts";
 import type { Policy } from "./policy.ts";
 
 /** Milliseconds from sending a request to the end of its response; `undefined` for no limit. */

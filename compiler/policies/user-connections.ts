@@ -11,12 +11,12 @@ import {
   either,
   type Infer,
   list,
-  needsField,
   type ObjectValue,
   object,
   shortText,
   text,
 } from "../schema/schema.ts";
+import { needsField } from "../schema/value-checks.ts";
 import type { KubernetesContext, Policy, ResolveContext } from "./policy.ts";
 
 /** A server whose users connect their accounts. */

@@ -359,27 +359,6 @@ export function isWritable({
   return later === undefined && other === undefined && idle === undefined;
 }
 
-/** Rule that a field requires another one. */
-export function needsField(field: string, other: string): ValueCheck {
-  return {
-    message: `"${field}" requires "${other}"`,
-    field,
-    needs: other,
-    holds: (value) => value[field] === undefined || value[other] !== undefined,
-    cel: `!has(self.${field}) || has(self.${other})`,
-  };
-}
-
-/** Rule that two names of the same field are not used together. */
-export function eitherField(first: string, second: string): ValueCheck {
-  return {
-    message: `"${first}" and "${second}" are two names of the same field`,
-    field: second,
-    holds: (value) => value[first] === undefined || value[second] === undefined,
-    cel: `!has(self.${first}) || !has(self.${second})`,
-  };
-}
-
 /** Schema of a feature that gwc does not support yet, with its shape as far as it is known. */
 export function unsupported(what: string, shape: Schema = {}): Schema<never> {
   return { ...withoutValue(shape), unsupported: what };

@@ -1,4 +1,5 @@
-import { type RedisConfig, redisStore } from "./redis-store.ts";
+import type { RedisConfig } from "./redis-client.ts";
+import { redisStore } from "./redis-store.ts";
 import type { StoreSource } from "./store-source.ts";
 
 /**

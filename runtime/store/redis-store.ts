@@ -1,7 +1,16 @@
 import { readFileSync } from "node:fs";
-import { Cluster, Redis, type RedisOptions } from "iovalkey";
 import { storeErrors, storeUp } from "../metrics/table/store.ts";
 import type { AccountReport, BucketState, Buckets } from "./buckets.ts";
+import {
+  type Client,
+  IS_UNUSABLE,
+  isOfConnection,
+  isReply,
+  openClient,
+  type ReadConfig,
+  type RedisConfig,
+  reasonOf,
+} from "./redis-client.ts";
 import {
   addScript,
   type RedisScript,
@@ -20,18 +29,6 @@ import {
 } from "./store.ts";
 import type { StorePlace, StoreSource } from "./store-source.ts";
 import type { PeriodUsage, UsageBatch, UsageSelection } from "./usage.ts";
-
-/** Address of Redis or Valkey, and the names of the gateway's keys in it. */
-export interface RedisConfig {
-  /** `redis://` or, for TLS, `rediss://`, with user and password; or the file that contains it. */
-  readonly url: string | { readonly file: string };
-  /** Prefix of all keys and channels. It has no "{", so that no prefix with its keys is the beginning of another's keys. */
-  readonly prefix: string;
-  /** Whether the server is a node of a Redis Cluster. */
-  readonly isCluster?: boolean;
-  /** Name of the primary, if the server is a Sentinel; absent if it is the database. */
-  readonly sentinelName?: string;
-}
 
 /**
  * Names the store of a gateway in Redis or Valkey. Throws a StoreError, without the URL in it, if that is not a URL of Redis.
@@ -80,19 +77,8 @@ function readUrl(file: string): string {
 /** Milliseconds that a start waits for the store. Without a response, the gateway serves what needs no store. */
 const START_PATIENCE = 3000;
 
-/** Milliseconds that a command may take before the store counts as away. */
-const COMMAND_TIMEOUT = 2000;
-const CONNECT_TIMEOUT = 5000;
 /** Milliseconds between questions whether the store is back. */
 const PROBE_INTERVAL = 500;
-/** Maximum milliseconds between attempts to connect. */
-const MAX_RETRY_DELAY = 2000;
-
-type Client = Redis | Cluster;
-
-/** Settings with the URL itself. */
-type ReadConfig = RedisConfig & { readonly url: string };
-
 /**
  * A store in Redis or Valkey. If it does not respond, calls fail at once until it does, so that requests do not wait for a
  * timeout each. Nothing is queued or sent again: a command that was sent twice would count twice.
@@ -380,77 +366,8 @@ export class RedisStore implements Store {
   }
 }
 
-/** Errors of a server that serves nobody, or not with this password. */
-const IS_UNUSABLE = /^(?:NOAUTH|WRONGPASS|LOADING|MASTERDOWN|CLUSTERDOWN|READONLY)\b/;
-
 /** Hashes of usage that are read at the same time. */
 const USAGE_BATCH = 256;
 
 /** Records that one command reads. */
 const BATCH = 1000;
-
-function openClient({ url, isCluster, sentinelName }: ReadConfig): Client {
-  const { hostname, port, username, password, protocol, pathname } = new URL(url);
-  const host = hostname.replace(/^\[|\]$/g, "");
-  const credentials = {
-    ...(username !== "" && { username: decodeURIComponent(username) }),
-    ...(password !== "" && { password: decodeURIComponent(password) }),
-  };
-  const tls = protocol === "rediss:" ? { tls: {} } : {};
-  const common: RedisOptions = {
-    ...credentials,
-    ...tls,
-    lazyConnect: true,
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    autoResubscribe: false,
-    commandTimeout: COMMAND_TIMEOUT,
-    connectTimeout: CONNECT_TIMEOUT,
-    keepAlive: 10_000,
-    connectionName: "gwc",
-    // After a failover, the old primary refuses to write.
-    reconnectOnError: (error) => error.message.startsWith("READONLY"),
-    retryStrategy: retryDelay,
-  };
-  const server = { host, port: port === "" ? 6379 : Number(port) };
-  if (isCluster === true)
-    return new Cluster([server], {
-      lazyConnect: true,
-      enableOfflineQueue: false,
-      redisOptions: common,
-      clusterRetryStrategy: retryDelay,
-    });
-  const db = Number(pathname.slice(1) || 0);
-  if (sentinelName === undefined) return new Redis({ ...common, ...server, db });
-  const sentinels = [{ host, port: port === "" ? 26379 : Number(port) }];
-  return new Redis({
-    ...common,
-    db,
-    sentinels,
-    name: sentinelName,
-    sentinelRetryStrategy: retryDelay,
-    ...(protocol === "rediss:" && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
-  });
-}
-
-/** Returns the milliseconds until the next attempt. Replicas must not connect all at once when the store is back. */
-function retryDelay(attempts: number): number {
-  const delay = Math.min(MAX_RETRY_DELAY, 50 * 2 ** Math.min(attempts, 10));
-  return Math.round(delay * (0.5 + Math.random() / 2));
-}
-
-/** Returns whether Redis itself responded with an error. */
-function isReply(error: unknown): boolean {
-  return error instanceof Error && error.name === "ReplyError";
-}
-
-function isOfConnection(error: unknown): boolean {
-  return error instanceof Error && error.name === "MaxRetriesPerRequestError";
-}
-
-/** Returns the reason without command and arguments, which the client attaches to errors as properties. */
-function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : "unknown error";
-  return text.split("\n")[0]?.slice(0, 200) ?? text;
-}

@@ -12,6 +12,11 @@ const OPEN = {
 
 /** Writes the path of a file as the running gateway sees it. */
 export function filePath(file: Text | MountedFile): Code {
-  if (typeof file === "string" || file.kind === "env") return code`${OPEN.path}(${literal(file)})`;
+  if (isText(file)) return code`${OPEN.path}(${literal(file)})`;
   return code`${OPEN[file.kind]}(${literal(file.file)})`;
+}
+
+/** Whether a value is a string rather than a file that contains it. */
+export function isText(value: Text | MountedFile): value is Text {
+  return typeof value === "string" || value.kind === "env";
 }

@@ -21,7 +21,6 @@ import { LABEL_NAME } from "../../schema/label-name.ts";
 import { TUNNELS_INSTEAD } from "../../schema/refused-features.ts";
 import {
   byteCount,
-  eitherField,
   expression,
   type Infer,
   ignored,
@@ -35,6 +34,7 @@ import {
   unsupportedBut,
   type ValueCheck,
 } from "../../schema/schema.ts";
+import { eitherField } from "../../schema/value-checks.ts";
 import { COLLECTORS, collectorFields, pathCheck, tracingSchema } from "./tracing.ts";
 
 /** Spellings of TLS versions; YAML reads an unquoted 1.2 as a number. */

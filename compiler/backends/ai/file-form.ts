@@ -3,12 +3,12 @@ import {
   type Infer,
   list,
   listOfParts,
-  needsField,
   object,
   type Schema,
   shortText,
   validated,
 } from "../../schema/schema.ts";
+import { needsField } from "../../schema/value-checks.ts";
 import type { LowerContext } from "../backend.ts";
 import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";

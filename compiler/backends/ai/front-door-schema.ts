@@ -2,13 +2,13 @@ import { hintFor } from "../../schema/hint-for.ts";
 import {
   choice,
   either,
-  eitherField,
   type Infer,
   object,
   shortText,
   text,
   type ValueCheck,
 } from "../../schema/schema.ts";
+import { eitherField } from "../../schema/value-checks.ts";
 import { connectionSchemas } from "../parts/connection-schema.ts";
 import { headerChangesSchema } from "../parts/header-changes.ts";
 import { healthSchema } from "../parts/health.ts";

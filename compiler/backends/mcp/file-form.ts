@@ -12,13 +12,13 @@ import {
   list,
   listOfParts,
   map,
-  needsField,
   object,
   type Schema,
   shortText,
   text,
   unsupportedBut,
 } from "../../schema/schema.ts";
+import { needsField } from "../../schema/value-checks.ts";
 import type { LowerContext } from "../backend.ts";
 import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
 import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";

@@ -10,13 +10,13 @@ import {
   choice,
   duration,
   type Infer,
-  needsField,
   object,
   type Schema,
   text,
   unsupported,
   unsupportedBut,
 } from "../../schema/schema.ts";
+import { needsField } from "../../schema/value-checks.ts";
 import { clientAuthSchema, readClientAuth } from "./client-authentication.ts";
 import {
   accessTokenScopes,

@@ -2,6 +2,7 @@ import { auditMessages } from "./audit.ts";
 import { celMessages } from "./cel.ts";
 import { connectionMessages } from "./connections.ts";
 import { fileMessages } from "./files.ts";
+import { identityMessages } from "./identity.ts";
 import { internalMessages } from "./internal.ts";
 import { kubernetesMessages } from "./kubernetes.ts";
 import { limitMessages } from "./limits.ts";
@@ -24,6 +25,7 @@ export const messages = {
   ...fileMessages,
   ...routingMessages,
   ...policyMessages,
+  ...identityMessages,
   ...limitMessages,
   ...storeMessages,
   ...connectionMessages,

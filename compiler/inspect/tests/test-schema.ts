@@ -9,12 +9,12 @@ import {
   json,
   list,
   map,
-  needsField,
   nullable,
   object,
   shortText,
   text,
 } from "../../schema/schema.ts";
+import { needsField } from "../../schema/value-checks.ts";
 
 /** Reasons for responses of the gateway itself, as in the access log. */
 const REASONS = [

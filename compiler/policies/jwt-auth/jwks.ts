@@ -3,8 +3,9 @@ import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { Text } from "../../model/texts.ts";
 import { parseDuration } from "../../schema/duration.ts";
-import { anyText, either, type Infer, needsField, object, text } from "../../schema/schema.ts";
+import { anyText, either, type Infer, object, text } from "../../schema/schema.ts";
 import { durationOfForms } from "../../schema/two-forms.ts";
+import { needsField } from "../../schema/value-checks.ts";
 import type { KubernetesContext, ResolveContext } from "../policy.ts";
 
 /** A key set as configured: a file, a URL, or inline. */

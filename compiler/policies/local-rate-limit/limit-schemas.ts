@@ -7,11 +7,11 @@ import {
   inPhase,
   integer,
   list,
-  needsField,
   number,
   object,
 } from "../../schema/schema.ts";
 import { bothForms, formFields, wordsOfForms } from "../../schema/two-forms.ts";
+import { needsField } from "../../schema/value-checks.ts";
 import { conditionalSchema } from "../parts/conditions.ts";
 
 const MAX = 1_000_000_000_000;

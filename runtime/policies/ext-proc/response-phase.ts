@@ -153,9 +153,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     if (replaced !== undefined && this.#mode !== "fullDuplex") {
       this.#finish();
       this.#next.respond(this.#head.status, this.#head.headers, replaced);
-    } else {
-      this.#proceed();
-    }
+    } else this.#proceed();
     return true;
   }
 
@@ -270,9 +268,7 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
 
   /** Sends the beginning as soon as it is complete. */
   #sendBeginning(): void {
-    if (this.#mode === "bufferedPartial" && this.#held.isTooLong) {
-      this.#sendHeld(false);
-    }
+    if (this.#mode === "bufferedPartial" && this.#held.isTooLong) this.#sendHeld(false);
   }
 
   #sendHeld(isWhole: boolean): void {
@@ -352,9 +348,8 @@ export class ResponsePhase implements ResponseSink, ProcessingPhase {
     if (this.#trailers.mustBeSent) {
       this.#state = "trailers";
       this.#sendTrailers();
-    } else if (this.#session.isBroken && this.#trailers.arePresent) {
-      this.#fail();
-    } else {
+    } else if (this.#session.isBroken && this.#trailers.arePresent) this.#fail();
+    else {
       this.#finish();
       this.#next.end(this.#trailers.fields);
     }

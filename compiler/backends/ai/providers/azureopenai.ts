@@ -1,5 +1,6 @@
 import type { RouteType } from "../../../model/llm-policies.ts";
-import { choice, type Infer, needsField, object, shortText, text } from "../../../schema/schema.ts";
+import { choice, type Infer, object, shortText, text } from "../../../schema/schema.ts";
+import { needsField } from "../../../schema/value-checks.ts";
 import { ANTHROPIC_VERSION } from "./anthropic-version.ts";
 import { mediaApi } from "./media-apis.ts";
 import { apiField, type ChatType, chatEndpoint } from "./openai-apis.ts";
