@@ -10,6 +10,7 @@ import { runTests } from "../inspect/tests/run-tests.ts";
 import type { GatewayTest } from "../inspect/tests/test-schema.ts";
 import { mcpTargets } from "../ir/backend-text.ts";
 import type { BindNode, RouteNode } from "../ir/program.ts";
+import { itemPrefix } from "../model/item-prefix.ts";
 import { expressionAt } from "./cel-position.ts";
 import type { DocumentContext } from "./document-context.ts";
 import type { Project } from "./project.ts";
@@ -158,7 +159,7 @@ function clientName(
   { backends }: RouteNode,
 ): string {
   if (target === undefined || backends.flatMap(mcpTargets).length < 2) return name;
-  return `${target}${kind === "resource" ? "+" : "_"}${name}`;
+  return `${itemPrefix(target, kind)}${name}`;
 }
 
 /** The MCP item of a resource, by the server's name; `undefined` for others. */

@@ -7,7 +7,9 @@ import {
   type MessageProcessor,
   runsOn,
 } from "../policies/mcp-guardrails.ts";
+import { ownName, prefixedName } from "./aggregate/names.ts";
 import { interceptResults, refuseResumedResults } from "./guarded-responses.ts";
+import type { McpPrimitiveKind } from "./protocol/item-lists.ts";
 import { type Message, readMessage, textAt } from "./protocol/message.ts";
 import { edited, paramOf, replaced, stringParamOf } from "./protocol/message-edit.ts";
 import {
@@ -94,26 +96,32 @@ interface OwnNames {
   readonly restore: (message: Message) => Message;
 }
 
-/** The parameter with the name of an item, and the character after the name of its server. */
-const NAMED: Readonly<Record<string, readonly [param: string, separator: string]>> = {
-  "tools/call": ["name", "_"],
-  "prompts/get": ["name", "_"],
-  "resources/read": ["uri", "+"],
+/** The parameter with the name of an item, and the kind of the item. */
+const NAMED: Readonly<Record<string, readonly [param: string, kind: McpPrimitiveKind]>> = {
+  "tools/call": ["name", "tool"],
+  "prompts/get": ["name", "prompt"],
+  "resources/read": ["uri", "resource"],
 };
 
 function ownNames(message: Message, { servers, hasPrefixes }: Guardrails): OwnNames {
-  const [param, separator] = NAMED[message.method] ?? [];
+  const unchanged = { message, servers, restore: (changed: Message) => changed };
+  const [param, kind] = NAMED[message.method] ?? [];
   const shown = param === undefined ? undefined : stringParamOf(message, param);
-  const prefix = (server: string): string => `${server}${separator}`;
-  const server = hasPrefixes ? servers.find((each) => shown?.startsWith(prefix(each))) : undefined;
-  if (param === undefined || shown === undefined || server === undefined)
-    return { message, servers, restore: (changed) => changed };
-  return {
-    message: withParam(message, param, shown.slice(prefix(server).length)),
-    servers: [server],
-    restore: (changed) =>
-      withParam(changed, param, `${prefix(server)}${stringParamOf(changed, param) ?? ""}`),
-  };
+  if (!hasPrefixes || param === undefined || kind === undefined || shown === undefined)
+    return unchanged;
+  for (const server of servers) {
+    const name = ownName(server, kind, shown);
+    if (name === undefined) continue;
+    return {
+      message: withParam(message, param, name),
+      servers: [server],
+      restore: (changed) => {
+        const own = stringParamOf(changed, param) ?? "";
+        return withParam(changed, param, prefixedName(server, kind, own));
+      },
+    };
+  }
+  return unchanged;
 }
 
 function withParam(message: Message, param: string, value: string): Message {

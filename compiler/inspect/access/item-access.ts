@@ -2,6 +2,7 @@ import { policiesMet } from "../../ir/access.ts";
 import { servedTargets } from "../../ir/backend-text.ts";
 import type { ListenerNode, Program, RouteEntry, RouteNode } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
+import { itemPrefix } from "../../model/item-prefix.ts";
 import type { DataPath } from "../effect/data/data-path.ts";
 import { type Work, workOfCommand } from "../effect/work/work.ts";
 import { chainVerdicts, type Identities, type PolicyVerdict } from "./chain-verdicts.ts";
@@ -83,11 +84,11 @@ export function itemAccess(
 /** Resolves an item: to the server whose prefix its name has, else to all servers. */
 function itemsOf(item: AskedItem, targets: readonly string[]): readonly AskedItem[] {
   if (item.target !== undefined) return targets.includes(item.target) ? [item] : [];
-  const joint = item.kind === "resource" ? "+" : "_";
-  const owner = targets.find((target) => item.name.startsWith(`${target}${joint}`));
+  const prefix = (target: string): string => itemPrefix(target, item.kind);
+  const owner = targets.find((target) => item.name.startsWith(prefix(target)));
   if (targets.length === 1 || owner === undefined)
     return targets.map((target) => ({ ...item, target }));
-  return [{ ...item, name: item.name.slice(owner.length + joint.length), target: owner }];
+  return [{ ...item, name: item.name.slice(prefix(owner).length), target: owner }];
 }
 
 function accessTo(

@@ -2,6 +2,7 @@ import type { ClientMessage, TrialRequest } from "../../../runtime/trial/trial.t
 import type { McpEra } from "../../backends/mcp/mcp-config.ts";
 import { mcpTargets } from "../../ir/backend-text.ts";
 import type { BindNode, ListenerNode, Program, RouteNode } from "../../ir/program.ts";
+import { itemPrefix } from "../../model/item-prefix.ts";
 import { routeEntry } from "../access/item-access.ts";
 import type { GatewayTest, TestFile } from "./test-schema.ts";
 
@@ -139,11 +140,15 @@ export function offeredNames(
   servers: TestFile["servers"] = {},
 ): readonly string[] {
   const targets = route.backends.flatMap(mcpTargets);
-  const joint = kind === "resources" ? "+" : "_";
   return targets.flatMap((target) =>
-    (servers[target]?.[kind] ?? []).flatMap((name) => [name, `${target}${joint}${name}`]),
+    (servers[target]?.[kind] ?? []).flatMap((name) => [
+      name,
+      `${itemPrefix(target, ITEM_KINDS[kind])}${name}`,
+    ]),
   );
 }
+
+const ITEM_KINDS = { tools: "tool", prompts: "prompt", resources: "resource" } as const;
 
 /** Lists the prefixed names of an item if a test omits the prefix although the route has several servers. */
 export function namesWithServers(
@@ -153,9 +158,10 @@ export function namesWithServers(
   const targets = route.backends.flatMap(mcpTargets);
   const name = tool ?? prompt ?? resource;
   if (name === undefined || targets.length < 2) return [];
-  const joint = resource === undefined ? "_" : "+";
-  const isWhole = targets.some((target) => name.startsWith(`${target}${joint}`));
-  return isWhole ? [] : targets.slice(0, 3).map((target) => `${target}${joint}${name}`);
+  const kind = resource === undefined ? "tool" : "resource";
+  const prefixes = targets.map((target) => itemPrefix(target, kind));
+  const isWhole = prefixes.some((prefix) => name.startsWith(prefix));
+  return isWhole ? [] : prefixes.slice(0, 3).map((prefix) => `${prefix}${name}`);
 }
 
 /** Lists the items of a route's servers as rules see them during listing. */

@@ -3,6 +3,7 @@ import type { RuleConfig } from "../../backends/parts/rules.ts";
 import { type ComparedName, comparedNames } from "../../cel/kinds/compared-names.ts";
 import type { Diagnostics } from "../../diagnostics/diagnostic.ts";
 import { suggest } from "../../diagnostics/suggestion.ts";
+import { itemPrefix } from "../../model/item-prefix.ts";
 
 /** Reports item names in rules that no item of the route can have: prefixed names, and misspelled targets. */
 export function checkItemNames(
@@ -35,7 +36,7 @@ function unprefixed(
 ): string | undefined {
   if (!targets.arePrefixes) return undefined;
   const kind = path.split(".").slice(0, 2).join(".");
-  const separator = kind === "mcp.resource" ? "+" : "_";
+  const separator = itemPrefix("", kind === "mcp.resource" ? "resource" : "tool");
   const end = text.indexOf(separator);
   if (end < 0) return undefined;
   const [prefix, rest] = [text.slice(0, end), text.slice(end + separator.length)];

@@ -13,9 +13,21 @@ export interface ResolvedPrimitive {
   readonly name: string;
 }
 
-/** Returns the separator between the names of a target and its item: `target_tool`, `target+uri`. Apps: `ui://target/rest`. */
-function separatorOf(kind: McpPrimitiveKind): string {
-  return kind === "resource" ? "+" : "_";
+/** Returns the name of a target's item for clients of several targets: `target_tool`, `target+uri`, `ui://target/rest`. */
+export function prefixedName(target: string, kind: McpPrimitiveKind, name: string): string {
+  const app = kind === "resource" ? clientAppUri(target, name) : undefined;
+  return app ?? `${prefixOf(target, kind)}${name}`;
+}
+
+/** Returns a target's own name of an item from that of clients; `undefined` if the item is not the target's. */
+export function ownName(target: string, kind: McpPrimitiveKind, name: string): string | undefined {
+  const app = kind === "resource" ? targetAppUri(target, name) : undefined;
+  const prefix = prefixOf(target, kind);
+  return app ?? (name.startsWith(prefix) ? name.slice(prefix.length) : undefined);
+}
+
+function prefixOf(target: string, kind: McpPrimitiveKind): string {
+  return `${target}${kind === "resource" ? "+" : "_"}`;
 }
 
 /** Finds the target of an item by the name that the client uses; `undefined` if there is no such target. */
@@ -35,14 +47,9 @@ export function resolvePrimitive(
     const only = targets[0];
     return only && { index: 0, target: only, name: item.name };
   }
-  const separator = separatorOf(item.kind);
   for (const [index, target] of targets.entries()) {
-    const app = item.kind === "resource" ? targetAppUri(target.name, item.name) : undefined;
-    if (app !== undefined) return { index, target, name: app };
-    const prefix = `${target.name}${separator}`;
-    if (item.name.startsWith(prefix)) {
-      return { index, target, name: item.name.slice(prefix.length) };
-    }
+    const name = ownName(target.name, item.kind, item.name);
+    if (name !== undefined) return { index, target, name };
   }
   return undefined;
 }
@@ -55,7 +62,5 @@ export function clientName(
   name: string,
 ): string {
   const isPrefixed = backend.prefix && backend.owners?.listOf(kind) === undefined;
-  if (!isPrefixed) return name;
-  const app = kind === "resource" ? clientAppUri(target.name, name) : undefined;
-  return app ?? `${target.name}${separatorOf(kind)}${name}`;
+  return isPrefixed ? prefixedName(target.name, kind, name) : name;
 }
