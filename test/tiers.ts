@@ -20,6 +20,9 @@ export const FULL: readonly string[] = [
   "conformance/!(cel|reference-manifests).test.ts",
   "attacks/**/*.test.ts",
   "{mcp,llm}/python-*.test.ts",
+  "mcp/item-shape-python.test.ts",
+  "picture/picture.test.ts",
+  "editor/neovim.test.ts",
   "mcp/real-servers.test.ts",
   "package/**/*.test.ts",
   "cli/{admin,admin-accessibility,admin-attacks,admin-teams,gateway-action,playground,lock,run-memory,verify}.test.ts",
@@ -52,7 +55,10 @@ export const FULL: readonly string[] = [
   "policies/{a2a,local-rate-limit}.test.ts",
   "telemetry/tracing-{messages,mcp,conventions}.test.ts",
   "{tcp/tcp-routes,backends/aws-credentials,backends/gcp-credentials}.test.ts",
-  "kubernetes/{deployment,tracing,mistakes}.test.ts",
+  "kubernetes/{deployment,tracing,mistakes,namespace-bounds,large-secrets,unopened-ports}.test.ts",
+  "mcp/{reload-lists,drain}.test.ts",
+  "tls/{failed-handshakes,names-of-a-port,shared-port}.test.ts",
+  "examples/plain-http.test.ts",
 ];
 
 /** The patterns of a mode of vitest. Any other mode than `quick` and `standard` runs everything. */

@@ -36,6 +36,9 @@ export async function gwc(argv: readonly string[], situation: Situation = {}): P
     import("../../compiler/commands/perform.ts"),
     import("../../compiler/diagnostics/report/colors.ts"),
     import("../../compiler/host.ts"),
+    // esbuild remembers the folder it is loaded in, and resolves nothing once that folder is gone: it must not be the
+    // temporary folder of a command.
+    import("esbuild"),
   ]);
   const before = { folder: process.cwd(), env: process.env };
   const env = { ...process.env, ...environment(situation) };
