@@ -1,4 +1,4 @@
-import { parse } from "./1-parse/parse.ts";
+import { type Parsed, parse } from "./1-parse/parse.ts";
 import { CachedInput } from "./1-parse/read-files.ts";
 import type { KubernetesModel } from "./2-lower/kubernetes/gateway/gateways.ts";
 import { CachedManifests } from "./2-lower/kubernetes/routes/cached-manifests.ts";
@@ -9,7 +9,7 @@ import { resolve } from "./3-resolve/resolve.ts";
 import { type ClosedPart, resolveIsolated, type Unwritable } from "./3-resolve/resolve-isolated.ts";
 import { policyTypeMistakes } from "./4-emit/check/policy-types.ts";
 import type { EmitOptions, Emitted } from "./4-emit/emit.ts";
-import { type Diagnostic, isError } from "./diagnostics/diagnostic.ts";
+import { type Diagnostic, isError, placeKey } from "./diagnostics/diagnostic.ts";
 import type { SourceFile } from "./diagnostics/source.ts";
 import type { FileText, Host } from "./host.ts";
 import type { Program } from "./ir/program.ts";
@@ -39,6 +39,11 @@ export interface CheckOptions extends LowerOptions {
   readonly isStrict: boolean;
   /** Whether manifests with mistakes in some parts still result in programs without those parts. */
   readonly isIsolating?: boolean;
+  /**
+   * Whether manifests with mistakes are read as a controller reads them, without the parts that have mistakes. Otherwise
+   * they have placeholders there, so that every other mistake is found.
+   */
+  readonly readsParts?: boolean;
   /** Errors of gwc that emitting the same input has found: their parts are isolated as those with mistakes. */
   readonly bugs?: readonly Diagnostic[];
   /** Tries to write the code of programs: parts without which it can be written are closed. */
@@ -76,12 +81,19 @@ export function checkFiles(
     },
   };
   const parsed = parse(paths, recording, cached?.input);
-  const lowered = parsed.value && lower(parsed.value, options, cached);
-  const input = parsed.value && { ...parsed.value, isTolerant: options.isIsolating === true };
+  const readsParts = options.isIsolating === true || options.readsParts === true;
+  const repaired = readsParts ? undefined : repairedManifests(parsed.value);
+  const checked = repaired ?? parsed.value;
+  const lowered = checked && lower(checked, options, cached);
+  const input = checked && { ...checked, isTolerant: options.isIsolating === true };
   const resolved =
     input && lowered?.value && resolve(lowered.value, input, recording, cached?.resolutions);
+  const later = [lowered, resolved].flatMap((phase) => phase?.diagnostics ?? []);
   const found = [
-    ...[parsed, lowered, resolved].flatMap((phase) => phase?.diagnostics ?? []),
+    ...parsed.diagnostics,
+    ...(repaired && parsed.value
+      ? withErrors(laterOf(parsed.value, options, recording), later)
+      : later),
     // Operators check what they publish; its mistakes must not stop a cluster.
     ...(options.isIsolating === true ? [] : policyTypeMistakes(resolved?.value?.programs ?? [])),
   ];
@@ -110,6 +122,31 @@ export function checkFiles(
     files: [...parsed.files, ...mistakenModules(diagnostics, parsed.files, read)],
     dependencies: [...read.keys()],
   };
+}
+
+/** Returns what later phases find in manifests without the parts that have mistakes. */
+function laterOf(parsed: Parsed, options: CheckOptions, host: Host): readonly Diagnostic[] {
+  const marked = { ...parsed, isMarked: true };
+  const lowered = lower(marked, options);
+  const resolved = lowered.value && resolve(lowered.value, marked, host);
+  return [lowered, resolved].flatMap((phase) => phase?.diagnostics ?? []);
+}
+
+/** Adds the errors that are found next to placeholders. Their warnings may be about the placeholders. */
+function withErrors(
+  found: readonly Diagnostic[],
+  more: readonly Diagnostic[],
+): readonly Diagnostic[] {
+  const keyOf = ({ code, at }: Diagnostic) => `${code} ${placeKey(at)}`;
+  const known = new Set(found.map(keyOf));
+  return [...found, ...more.filter((each) => isError(each, false) && !known.has(keyOf(each)))];
+}
+
+/** Returns manifests with placeholders in place of parts with mistakes; `undefined` if there are none. */
+function repairedManifests(parsed: Parsed | undefined): Parsed | undefined {
+  if (parsed?.kind !== "kubernetes" || !parsed.manifests.some((each) => each.isPartial))
+    return undefined;
+  return { ...parsed, manifests: parsed.repaired(), isMarked: true };
 }
 
 /** Returns the modules of users that have mistakes, which findings show lines of. */

@@ -11,6 +11,7 @@ import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import type { Manifest } from "../manifests/manifests.ts";
 import type { ConfigValue } from "../schema/config-values.ts";
+import { unknownNames } from "../schema/unknown-names.ts";
 import { ReusableValidator } from "../schema/validate.ts";
 import { withoutIgnored } from "./ignored-fields.ts";
 import { inputFiles, isEmpty } from "./input-files.ts";
@@ -53,12 +54,18 @@ export interface StandaloneInput {
   readonly origin: Origin;
   /** The paths of those parts. */
   readonly broken: readonly ConfigPath[];
+  /** Whether the value at a path may name something that is declared in one of those parts. */
+  readonly isUnknownName: (path: ConfigPath) => boolean;
 }
 
 /** Kubernetes manifests. */
 export interface KubernetesInput {
   readonly kind: "kubernetes";
   readonly manifests: readonly Manifest[];
+  /** Returns the manifests with placeholders for the parts that have mistakes. */
+  readonly repaired: () => readonly Manifest[];
+  /** Whether messages that follow from parts with mistakes are dropped. */
+  readonly isMarked?: boolean;
 }
 
 /**
@@ -96,14 +103,14 @@ export function parse(
     reportOthers(readable, named, diagnostics);
     const documents = readable.flatMap(({ plain }) => plain());
     reportUnnamed(documents, diagnostics);
-    const manifests = readManifests(documents, diagnostics, cached?.manifests);
+    const { manifests, repaired } = readManifests(documents, diagnostics, cached?.manifests);
     // References may lead to files that cannot be read.
     if (isIncomplete) return result(undefined);
     const byFile = Map.groupBy(documents, ({ origin }) => origin.file);
     const inputs = readable
       .filter(hasManifests)
       .map(({ source: { name } }) => inputOf(name, manifestDigest, () => byFile.get(name) ?? []));
-    return result({ kind: "kubernetes", manifests, files, inputs, folder });
+    return result({ kind: "kubernetes", manifests, repaired, files, inputs, folder });
   }
   const inputs = files.map((file) => inputOf(file.name, contentDigest, () => plainDocuments(file)));
   const standalone = readStandalone(
@@ -214,7 +221,8 @@ function readFile(
   const read = withoutIgnored(given, schema, origin, diagnostics);
   const { repaired } = known.for([read.value]);
   const { value, broken } = repaired(read, origin, diagnostics);
-  return value && { kind: "standalone", file: value, origin, broken };
+  const isUnknownName = unknownNames(read.value, schema, broken);
+  return value && { kind: "standalone", file: value, origin, broken, isUnknownName };
 }
 
 function inputOf(

@@ -1,6 +1,6 @@
 import type { KubernetesInput, Parsed } from "../1-parse/parse.ts";
 import type { BackendConfig } from "../backends/index.ts";
-import { isAboutBroken } from "../config/broken-parts.ts";
+import { followUpsOf } from "../config/broken-parts.ts";
 import type { GatewayResources, Resource, UnservedResources } from "../config/resources.ts";
 import { unservedBackends } from "../config/unserved.ts";
 import { Diagnostics, type WithDiagnostics } from "../diagnostics/diagnostic.ts";
@@ -53,9 +53,7 @@ export function lower(
   options: LowerOptions,
   cache?: LowerCache,
 ): WithDiagnostics<Lowered> {
-  const diagnostics = new Diagnostics(
-    (found) => parsed.kind === "standalone" && isAboutBroken(found, parsed),
-  );
+  const diagnostics = new Diagnostics(followUpsOf(parsed));
   if (parsed.kind === "standalone") {
     const name = parsed.file.name ?? options.name;
     const at = { ...parsed.origin, part: "file" } as const;

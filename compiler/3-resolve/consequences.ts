@@ -13,7 +13,7 @@ const CONSEQUENCES: ReadonlySet<MessageCode> = new Set([
   ] as const),
   ...(["needs-host-backend", "hostname-mismatch"] as const),
   ...(["listener-conflict", "protocol-conflict", "name-without-tls"] as const),
-  ...(["tls-missing", "tls-unused"] as const),
+  ...(["tls-missing", "tls-unused", "connection-without-user"] as const),
 ]);
 
 /** Returns a context that suppresses possible consequences if any of the parts is partial. */

@@ -2,7 +2,7 @@ import path from "node:path";
 import type { InputDigest } from "../1-parse/parse.ts";
 import { backends } from "../backends/index.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
-import { isAboutBroken } from "../config/broken-parts.ts";
+import { followUpsOf, type MistakenInput } from "../config/broken-parts.ts";
 import { compareHostnames } from "../config/hostnames.ts";
 import { resolveLevels } from "../config/log-levels.ts";
 import type {
@@ -14,8 +14,6 @@ import type {
 } from "../config/resources.ts";
 import { reportIdle, SectionUse } from "../config/sections.ts";
 import {
-  type ConfigPath,
-  type Diagnostic,
   Diagnostics,
   type Origin,
   type Place,
@@ -60,13 +58,10 @@ import { checkUserConnections } from "./user-connections.ts";
 import { resolveWorkloadApi } from "./workload-api.ts";
 
 /** Input other than resources. */
-export interface ResolveInput {
+export interface ResolveInput extends MistakenInput {
   readonly inputs: readonly InputDigest[];
   /** Folder to which file names in the configuration are relative. */
   readonly folder: string;
-  /** Location of the root of a standalone file, and the paths of its parts that were removed or replaced. */
-  readonly origin?: Origin;
-  readonly broken?: readonly ConfigPath[];
   /** Whether expressions of policies that fail safely may have mistakes. */
   readonly isTolerant?: boolean;
 }
@@ -90,8 +85,7 @@ export function resolve(
   host: Host,
   cache?: CachedResolutions,
 ): WithDiagnostics<Resolved> {
-  const isFollowUp = (found: Diagnostic) => isAboutBroken(found, input);
-  const diagnostics = new Diagnostics(isFollowUp, input.isTolerant);
+  const diagnostics = new Diagnostics(followUpsOf(input), input.isTolerant);
   const literals = new LiteralSecrets();
   const sections = new SectionUse();
   const lookup = { ...fileLookup(input, host, diagnostics), literals, sections };

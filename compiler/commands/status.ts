@@ -28,7 +28,10 @@ async function printStatus(
   { host, isColored }: CommandContext,
 ): Promise<CommandResult> {
   // The controller delivers Secrets of every namespace, so the verdict must be the controller's.
-  const checked = checkInput(positionals, host, false, undefined, { isDelivered: true });
+  const checked = checkInput(positionals, host, false, undefined, {
+    isDelivered: true,
+    readsParts: true,
+  });
   const { kubernetes, programs, findings } = checked;
   if (kubernetes === undefined) {
     const report = textReport(findings, isColored.stderr);

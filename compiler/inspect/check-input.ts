@@ -14,6 +14,8 @@ export interface InputUse {
   readonly isSingle?: boolean;
   /** Whether a controller delivers Secrets and ConfigMaps, which may then be in any namespace. */
   readonly isDelivered?: boolean;
+  /** Whether manifests with mistakes are read as a controller reads them. */
+  readonly readsParts?: boolean;
 }
 
 /**
@@ -25,7 +27,7 @@ export function checkInput(
   host: Host,
   isStrict: boolean,
   gateway?: string,
-  { isSingle = false, isDelivered = false }: InputUse = {},
+  { isSingle = false, isDelivered = false, readsParts = false }: InputUse = {},
 ): CheckedInput {
   const checked = checkFiles(files, host, {
     name: gatewayName(files),
@@ -33,6 +35,7 @@ export function checkInput(
     gateway,
     isSingle,
     isDelivered,
+    readsParts,
   });
   return { ...checked, findings: findingsOf(checked.diagnostics, checked.files, isStrict) };
 }

@@ -31,6 +31,8 @@ export interface Subject {
   ) => void;
   /** Unknown keys by the JSON pointer of their object. */
   readonly unknown: ReadonlyMap<string, UnknownKeys>;
+  /** Paths of the fields that unknown keys mean. */
+  readonly meant: ReadonlySet<string>;
   /** JSON pointers of the values that have mistakes themselves. */
   readonly mistaken: ReadonlySet<string>;
   /** Values from the environment, by path. */
@@ -111,13 +113,13 @@ function reportUnknown({ error, subject, diagnostics, path }: Violation): void {
     return;
   }
   const unknown = subject.unknown.get(error.instancePath);
-  const { instead, suggestion, standsIn } = unknown?.advice.get(key) ?? {};
+  const { instead, suggestion, owner } = unknown?.advice.get(key) ?? {};
   diagnostics.report("unknown-field", keyPlace(place), {
     owner: ownerName(path, whole),
     key,
     instead,
     suggestion,
-    standsIn,
+    standsIn: owner?.name,
     known: unknown?.known ?? "",
   });
 }
@@ -157,7 +159,10 @@ function reportMissing({ error, subject, diagnostics, path, at }: Violation): vo
 function reportBroken({ error, subject, diagnostics, path, at, schema, found }: Violation): void {
   // The keyword applies to objects only.
   const object = found as Readonly<Record<string, unknown>>;
-  const isMistaken = (key: string) => subject.mistaken.has(`${error.instancePath}/${key}`);
+  const isMistaken = (key: string) =>
+    subject.mistaken.has(`${error.instancePath}/${key}`) ||
+    isMeantIn([...path, key], subject) ||
+    (schema?.required?.includes(key) === true && !Object.hasOwn(object, key));
   for (const { holds, message, field, needs, cel } of schema?.checks ?? []) {
     if (holds(object) || isReportedMissing(needs, schema, object)) continue;
     // The rule may hold once the mistake in one of its fields is corrected.
@@ -166,6 +171,15 @@ function reportBroken({ error, subject, diagnostics, path, at, schema, found }: 
     const place = isThere ? childOf(subject.origin, ...path, field) : pointAtOwner(at);
     diagnostics.report("broken-rule", place, { message });
   }
+}
+
+/** Whether an unknown key means a field at a path, or below it. */
+export function isMeantIn(path: ConfigPath, { meant }: Pick<Subject, "meant">): boolean {
+  const place = formatPath(path);
+  return (
+    meant.has(place) ||
+    [...meant].some((each) => /^[.[]/.test(each.slice(place.length)) && each.startsWith(place))
+  );
 }
 
 /** Returns the fields of `self` that a CEL expression reads. */

@@ -1,5 +1,6 @@
 import { type ConfigPath, formatPath } from "../diagnostics/diagnostic.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
+import { type ConfigValue, configValueAt } from "./config-values.ts";
 import { isWritable, type Schema, schemaAt } from "./schema.ts";
 
 /** Names of the fields of an object that can be used there, without aliases. */
@@ -22,24 +23,21 @@ export function misplacedFieldHints(key: string, schema: Schema | undefined): st
 }
 
 /**
- * Finds the field that an unknown key probably means: one with a similar spelling, one that contains its word (unless a
- * section of the object has that field), or the only missing required field. `absent` are the known fields that the
- * object lacks.
+ * Finds the field that an unknown key probably means: one with a similar spelling, or one that contains its word (unless
+ * a section of the object has that field). `absent` are the known fields that the object lacks.
  */
 export function suggestedField(
   key: string,
   schema: Schema | undefined,
-  { absent, isAlone }: { readonly absent: readonly string[]; readonly isAlone: boolean },
+  absent: readonly string[],
 ): string | undefined {
-  const near =
+  return (
     suggest(key, absent) ??
     (sectionWith(key, schema, []) === undefined
       ? absent.find((name) => isWordOf(key, name))
       : undefined) ??
-    suggest(key, knownFields(schema));
-  if (near !== undefined) return near;
-  const missing = schema?.required?.filter((name) => absent.includes(name)) ?? [];
-  return isAlone && missing.length === 1 ? missing[0] : undefined;
+    suggest(key, knownFields(schema))
+  );
 }
 
 /** Finds the known word that a word probably means: one with a similar spelling, or one that contains it. */
@@ -61,37 +59,68 @@ function plainWord(key: string): string {
   return key.toLowerCase().replaceAll(/[_-]/g, "");
 }
 
+/** An object near an unknown key that has a field of this name. */
+export interface FieldOwner {
+  /** Its name in messages: `listeners`, `routes[0].policies`. */
+  readonly name: string;
+  /** Its path; `undefined` if it is any item of a list. */
+  readonly path: ConfigPath | undefined;
+}
+
 /**
  * Finds the nearby object that has a field which the object at a path lacks: a section of the object (`given` are those
- * that it has), or an object around it. Returns its name for messages: `listeners`, `routes[0].policies`; `undefined`
- * if no nearby object has the field.
+ * that it has), or an object around it; `undefined` if no nearby object has the field.
  */
 export function otherOwner(
   key: string,
   path: ConfigPath,
-  root: Schema,
+  { root, value }: { readonly root: Schema; readonly value: ConfigValue },
   given: readonly string[],
-): string | undefined {
+): FieldOwner | undefined {
   const own = schemaAt(root, path)?.properties ?? {};
-  const sibling = given.find((section) => {
+  const isAbsent = (place: ConfigPath): boolean =>
+    configValueAt(value, [...place, key]) === undefined;
+  const isNeeded = (place: ConfigPath): boolean => {
+    const { required = [], exactlyOneOf = [], atLeastOneOf = [] } = schemaAt(root, place) ?? {};
+    const isOpen = (names: readonly string[]): boolean =>
+      names.includes(key) &&
+      names.every((name) => configValueAt(value, [...place, name]) === undefined);
+    return (
+      (required.includes(key) && isAbsent(place)) || isOpen(exactlyOneOf) || isOpen(atLeastOneOf)
+    );
+  };
+  const around = path.map((_, length) => path.slice(0, length)).findLast(isNeeded);
+  if (around !== undefined) return { name: ownerPath(around), path: around };
+  const siblings = given.filter((section) => {
     const inner = Object.hasOwn(own, section) ? own[section] : undefined;
     return hasField(inner?.items ?? inner, key);
   });
-  if (sibling !== undefined) return sibling;
+  const sibling =
+    siblings.find((section) => isNeeded([...path, section])) ??
+    siblings.find((section) => isAbsent([...path, section])) ??
+    siblings[0];
+  if (sibling !== undefined) return sectionOwner(sibling, [...path, sibling], root);
   for (let length = path.length; length >= 0; length -= 1) {
     const around = path.slice(0, length);
     const schema = schemaAt(root, around);
     // Scalars such as `path` or `name` are fields of many unrelated objects.
     const isFar = path.slice(length).filter((step) => typeof step === "string").length > 1;
     const isHere = (field: Schema): boolean => !isFar || !isScalar(field);
-    if (length < path.length && hasField(schema, key, isHere)) return ownerPath(around);
+    if (length < path.length && hasField(schema, key, isHere))
+      return { name: ownerPath(around), path: around };
     const section = sectionWith(key, schema, path.slice(length), isHere);
     // Fields of other objects are unrelated to a policy, but policies may be on another level.
     const isNear = !path.slice(Math.max(0, length - 1), -1).includes("policies");
-    if (section !== undefined && (isNear || section === "policies"))
-      return length === path.length ? section : ownerPath([...around, section]);
+    if (section !== undefined && (isNear || section === "policies")) {
+      const place = [...around, section];
+      return sectionOwner(length === path.length ? section : ownerPath(place), place, root);
+    }
   }
   return undefined;
+}
+
+function sectionOwner(name: string, path: ConfigPath, root: Schema): FieldOwner {
+  return { name, path: schemaAt(root, path)?.items === undefined ? path : undefined };
 }
 
 /** Finds the section of an object that has a field of this name, other than `inside`, which contains the key. */

@@ -9,6 +9,7 @@ import {
 } from "./config-values.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 import {
+  type FieldOwner,
   fieldAround,
   hasField,
   knownFields,
@@ -25,7 +26,7 @@ export interface KeyAdvice {
   /** Field with a similar name. */
   readonly suggestion: string | undefined;
   /** Nearby object that has this field; `undefined` if none has. */
-  readonly standsIn: string | undefined;
+  readonly owner: FieldOwner | undefined;
 }
 
 /** The unknown keys of one object. */
@@ -58,6 +59,19 @@ export function unknownKeys(
   );
 }
 
+/** Returns where unknown keys belong: the paths of the fields that are meant, by the path of the key. */
+export function meantPlaces(
+  unknown: ReadonlyMap<string, UnknownKeys>,
+): readonly { readonly from: ConfigPath; readonly to: ConfigPath }[] {
+  return [...unknown.values()].flatMap(({ advice, path }) =>
+    [...advice].flatMap(([key, { suggestion, owner }]) => {
+      const from = [...path, key];
+      if (suggestion !== undefined) return [{ from, to: [...path, suggestion] }];
+      return owner?.path === undefined ? [] : [{ from, to: [...owner.path, key] }];
+    }),
+  );
+}
+
 function lookUp(
   keys: readonly string[],
   path: ConfigPath,
@@ -69,17 +83,20 @@ function lookUp(
   const object = configValueAt(value, path) as ConfigValue;
   const known = knownFields(schema);
   const absent = known.filter((name) => isMapping(object) && !Object.hasOwn(object, name));
-  const given = isMapping(object) ? known.filter((name) => Object.hasOwn(object, name)) : [];
+  const given = isMapping(object)
+    ? Object.keys(object).filter((name) => hasField(schema, name))
+    : [];
   const advice = keys.map((key): readonly [string, KeyAdvice] => {
     const isOfFile = path.length === 0 && key.startsWith("x-");
     const instead = isOfFile ? NAMED_VALUES : misplacedFieldHints(key, schema);
-    const meant = suggestedField(key, schema, { absent, isAlone: keys.length === 1 });
+    const near = suggestedField(key, schema, absent);
     // The object is not valid without a required field, so that is meant rather than another object.
-    const isNeeded = meant !== undefined && schema?.required?.includes(meant) === true;
-    const isHere = isSlip(key, meant) || (isNeeded && absent.includes(meant));
-    const elsewhere = isHere ? undefined : otherOwner(key, path, root, given);
-    const suggestion = elsewhere === undefined ? meant : undefined;
-    return [key, { instead, suggestion, standsIn: elsewhere }];
+    const isNeeded = near !== undefined && schema?.required?.includes(near) === true;
+    const isHere = isSlip(key, near) || (isNeeded && absent.includes(near));
+    const elsewhere = isHere ? undefined : otherOwner(key, path, { root, value }, given);
+    const only = keys.length === 1 ? onlyMissing(schema, absent) : undefined;
+    const suggestion = elsewhere === undefined ? (near ?? only) : undefined;
+    return [key, { instead, suggestion, owner: elsewhere }];
   });
   const outdented = isMapping(object) ? outdentedKeys(keys, object, path, root) : new Map();
   return { advice: new Map(advice), path, known: known.join(", "), outdented };
@@ -88,6 +105,12 @@ function lookUp(
 /** Hint for keys such as `x-common` that other tools ignore. */
 const NAMED_VALUES =
   "name a value where it is first used (`policies: &common {...}`), and reuse it with `policies: *common`";
+
+/** Returns the only required field that an object lacks: its only unknown key probably means it. */
+function onlyMissing(schema: Schema | undefined, absent: readonly string[]): string | undefined {
+  const missing = schema?.required?.filter((name) => absent.includes(name)) ?? [];
+  return missing.length === 1 ? missing[0] : undefined;
+}
 
 /** Whether a key has the length of a similar field, give or take a letter: then it is a typo. */
 function isSlip(key: string, meant: string | undefined): boolean {

@@ -8,11 +8,11 @@ import {
   withEnvTemplates,
 } from "./config-values.ts";
 import { repairedValue } from "./repaired-value.ts";
-import { reportMore, reportViolation, type Subject } from "./report-violation.ts";
+import { isMeantIn, reportMore, reportViolation, type Subject } from "./report-violation.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 import { compileFields, usedFields } from "./schema-compiler.ts";
 import { type LimitedKeys, limitUnknownKeys } from "./unknown-key-limit.ts";
-import { unknownKeys } from "./unknown-keys.ts";
+import { meantPlaces, unknownKeys } from "./unknown-keys.ts";
 import { type ValidParts, validParts } from "./valid-parts.ts";
 
 /** Validator of one schema. Created once per schema and input, because compiling the schema is expensive. */
@@ -79,13 +79,15 @@ function validatorOf<Value>(
     diagnostics: Diagnostics,
   ): readonly ErrorObject[] => {
     const errors = validate(read.value) ? [] : asLists(validate.errors ?? [], read, schema);
+    const unknown = unknownKeys(errors, read, schema);
     const subject = {
       root: schema,
       read,
       origin,
       whole: whole ?? originTitle(origin),
       checkPart,
-      unknown: unknownKeys(errors, read, schema),
+      unknown,
+      meant: new Set(meantPlaces(unknown).map(({ to }) => formatPath(to))),
       mistaken: new Set(errors.map(({ instancePath }) => instancePath)),
       variables: new Map(read.expanded.map((each) => [formatPath(each.path), each])),
     };
@@ -202,6 +204,8 @@ function isConsequence(error: ErrorObject, offences: Offences, subject: Subject)
     case "exactlyOneOf":
     case "atLeastOneOf":
       return isMissingByName(error, subject);
+    case "minProperties":
+      return isMeantIn(pointerPath(instancePath, subject.read.value), subject);
     case "additionalProperties":
       return isOutdented(error, subject);
     case "enum":
@@ -215,8 +219,8 @@ function isConsequence(error: ErrorObject, offences: Offences, subject: Subject)
 }
 
 /**
- * Whether a required field is missing because it is misspelled, known to another tool, or indented too little. The key
- * itself is reported then.
+ * Whether a required field is missing because it is misspelled, or written in another object, or known to another tool.
+ * The key itself is reported then.
  */
 function isMissingByName(
   { keyword, instancePath, params }: ErrorObject,
@@ -228,19 +232,9 @@ function isMissingByName(
     keyword === "required"
       ? [String(params.missingProperty)]
       : (schemaAt(root, path)?.[keyword as "exactlyOneOf" | "atLeastOneOf"] ?? []);
-  if (missing.some((name) => isNextTo(name, instancePath, subject))) return true;
-  const keys = unknown.get(instancePath);
-  if (keys === undefined) return false;
-  if (keyword === "required")
-    return [...keys.advice.values()].some(({ suggestion }) => suggestion === missing[0]);
+  if (missing.some((name) => subject.meant.has(formatPath([...path, name])))) return true;
+  if (keyword === "required" || !unknown.has(instancePath)) return false;
   return missing.every((name) => configValueAt(read.value, [...path, name]) === undefined);
-}
-
-/** Whether the missing field of an object was written next to its key, where it is reported as unknown. */
-function isNextTo(name: string, instancePath: string, { unknown }: Subject): boolean {
-  const slash = instancePath.lastIndexOf("/");
-  const advice = unknown.get(instancePath.slice(0, slash))?.advice.get(name);
-  return advice?.standsIn !== undefined && advice.standsIn === instancePath.slice(slash + 1);
 }
 
 /** Whether a key belongs below the empty key before it: all of these are reported together at the empty key. */

@@ -35,7 +35,7 @@ export function readManifests(
   documents: readonly ReadDocument[],
   diagnostics: Diagnostics,
   cached?: CachedManifestReads,
-): readonly Manifest[] {
+): Omit<ReadManifests, "found"> {
   // Schemas are only compiled for documents without a cached result.
   const unread = documents.filter((document) => cached?.documents.has(document) !== true);
   const read = manifestReader(
@@ -44,20 +44,30 @@ export function readManifests(
   );
   const readOne = (document: ReadDocument): ReadManifests => {
     const found = new Diagnostics();
-    return { manifests: read(document, found), found: found.list };
+    const manifests = read(document, found);
+    const isWhole = manifests.every(({ isPartial }) => !isPartial);
+    let placeholders: readonly Manifest[] | undefined;
+    const repaired = () => {
+      placeholders ??= isWhole ? manifests : read(document, new Diagnostics(), "repaired");
+      return placeholders;
+    };
+    return { manifests, found: found.list, repaired };
   };
-  const manifests = documents.flatMap((document) => {
+  const all = documents.map((document) => {
     const one = cached?.documents.of(document, () => readOne(document)) ?? readOne(document);
     for (const each of one.found) diagnostics.add(each);
-    return one.manifests;
+    return one;
   });
+  const manifests = all.flatMap((each) => each.manifests);
   reportDuplicates(manifests, diagnostics);
-  return manifests;
+  return { manifests, repaired: () => all.flatMap((each) => each.repaired()) };
 }
 
 /** The resources of a document, and their mistakes. */
 export interface ReadManifests {
   readonly manifests: readonly Manifest[];
+  /** Returns the resources with placeholders for the parts that have mistakes, to find the mistakes in the rest. */
+  readonly repaired: () => readonly Manifest[];
   readonly found: readonly Diagnostic[];
 }
 
@@ -67,17 +77,20 @@ export class CachedManifestReads {
   readonly kinds: KindSchemas = new Map();
 }
 
+/** Result for a part with mistakes: it is removed, or has a placeholder. */
+export type PartForm = "valid" | "repaired";
+
 /** Returns a function that reads the resources of any of these documents. */
 export function manifestReader(
   documents: readonly ConfigValue[],
   schemas: KindSchemas = new Map(),
-): (document: ReadDocument, diagnostics: Diagnostics) => readonly Manifest[] {
+): (document: ReadDocument, diagnostics: Diagnostics, form?: PartForm) => readonly Manifest[] {
   const values = documents.flatMap((each) => itemsOf(each).map(({ value }) => value));
   const preparation = { schemas, validators: new Map(), values };
-  return ({ value, origin }, diagnostics) =>
+  return ({ value, origin }, diagnostics, form = "valid") =>
     itemsOf(value).flatMap((item) => {
       const at = { ...origin, path: [...origin.path, ...item.path] };
-      return readManifest(item.value, at, preparation, diagnostics) ?? [];
+      return readManifest(item.value, at, { ...preparation, form }, diagnostics) ?? [];
     });
 }
 
@@ -137,7 +150,7 @@ interface Preparation {
 function readManifest(
   value: KubernetesObject,
   place: Origin,
-  { schemas, validators, values }: Preparation,
+  { schemas, validators, values, form }: Preparation & { readonly form: PartForm },
   diagnostics: Diagnostics,
 ): Manifest | undefined {
   const recognised = recognise(value, place, diagnostics);
@@ -156,7 +169,7 @@ function readManifest(
   };
   const unread = (): Manifest =>
     guarded(origin, new Diagnostics(), () =>
-      withTargets(value, place, { row, known, prepared: preparedOnce() }),
+      withTargets(value, place, { row, known, form, prepared: preparedOnce() }),
     ) ?? broken(row.kind, known);
   if (cutBelow(value, MAX_LEVELS) !== value) {
     diagnostics.report("nested-too-deep", origin, { levels: MAX_LEVELS });
@@ -167,7 +180,7 @@ function readManifest(
     return withPossibleTargets(unread(), value);
   }
   const read = guarded(childOf(origin, "spec"), diagnostics, () =>
-    readContent(value, place, { row, known, prepared: preparedOnce() }, diagnostics),
+    readContent(value, place, { row, known, form, prepared: preparedOnce() }, diagnostics),
   );
   return withPossibleTargets(read ?? unread(), value);
 }
@@ -212,13 +225,14 @@ interface ReadResource {
   readonly row: KindRow;
   readonly known: Omit<Manifest, "kind" | "spec" | "isPartial" | "broken">;
   readonly prepared: Prepared;
+  readonly form: PartForm;
 }
 
 /** Reads the content of a resource of a known version. */
 function readContent(
   value: KubernetesObject,
   place: Origin,
-  { row, known, prepared }: ReadResource,
+  { row, known, prepared, form }: ReadResource,
   diagnostics: Diagnostics,
 ): Manifest {
   const { origin } = known;
@@ -226,7 +240,7 @@ function readContent(
   const read = { value: given, envTemplates: [], expanded: [] };
   const isPartial = prepared.validate.whole(read, origin, diagnostics) === undefined;
   const { valid, broken: left } = isPartial
-    ? validPartsOf(given, prepared.validate)
+    ? partsOf(given, form, prepared.validate)
     : { valid: given, broken: [] };
   const content = valid && prepared.hasAliases ? withoutAliases(valid, prepared.schema) : valid;
   const spec = content && specOf(row.kind, content);
@@ -235,14 +249,19 @@ function readContent(
   return { ...whole, broken: left.map((path) => [...place.path, ...path]) } as Manifest;
 }
 
-/** Returns a resource without the parts that have mistakes. */
-function validPartsOf(
+/** Returns a resource without the parts that have mistakes, or with placeholders. */
+function partsOf(
   value: ConfigValue,
+  form: PartForm,
   validate: Validator<unknown>,
 ): { readonly valid: ConfigValue | undefined; readonly broken: readonly ConfigPath[] } {
   // Removing parts changes the value, which belongs to its document.
   const copy: ConfigValue = structuredClone<ConfigValue>(value);
-  const { value: valid, broken } = validate.valid({ value: copy, envTemplates: [], expanded: [] });
+  const read = { value: copy, envTemplates: [], expanded: [] };
+  const { value: valid, broken } =
+    form === "valid"
+      ? validate.valid(read)
+      : validate.repaired(read, { file: "", document: 0, path: [] }, new Diagnostics());
   // Parts of a document are plain data.
   return { valid: valid as ConfigValue | undefined, broken };
 }

@@ -110,8 +110,8 @@ export class GatewayReferences {
   }
 
   #reportMissing(reference: string, at: Origin, isDefault: boolean): void {
-    // A gateway that could not be read may be the one that is meant.
-    if (this.#isUnknown()) return;
+    // A gateway that could not be read may be the default.
+    if (isDefault && this.#isUnknown()) return;
     const names = [...this.#keys.keys()];
     const candidates = names.map((name) => `"${name}"`);
     if (isDefault) {

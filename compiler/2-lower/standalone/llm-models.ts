@@ -87,7 +87,6 @@ class SharedProviders {
     { readonly value: LlmProviderValue; readonly origin: Origin }
   >();
   readonly #used = new Set<string>();
-  readonly #isPartial: boolean;
   readonly #context: FileContext;
 
   constructor(
@@ -96,7 +95,6 @@ class SharedProviders {
     context: FileContext,
   ) {
     this.#context = context;
-    this.#isPartial = isPartial(origin, context);
     for (const [index, value] of all.entries()) {
       if (value === undefined) continue;
       const at = childOf(origin, index);
@@ -116,8 +114,7 @@ class SharedProviders {
     this.#used.add(name);
     if (found === undefined) {
       const suggestion = suggest(name, [...this.#byName.keys()]);
-      if (!this.#isPartial)
-        this.#context.diagnostics.report("unknown-shared-provider", place, { name, suggestion });
+      this.#context.diagnostics.report("unknown-shared-provider", place, { name, suggestion });
       return undefined;
     }
     const { value, origin } = found;

@@ -1,6 +1,5 @@
 import type { RouteValue } from "../../1-parse/standalone/route.ts";
 import type { RouteGroupValue } from "../../1-parse/standalone/standalone.ts";
-import { isPartial } from "../../config/broken-parts.ts";
 import type { MatchConfig } from "../../config/resources.ts";
 import {
   childOf,
@@ -69,12 +68,10 @@ export function findGroup(
   at: Origin,
   groups: ReadonlyMap<string, RouteGroup>,
   way: readonly string[],
-  context: Pick<FileContext, "diagnostics" | "broken" | "root">,
+  context: Pick<FileContext, "diagnostics">,
 ): RouteGroup | undefined {
   const found = groups.get(name);
   if (found === undefined) {
-    // A group whose name could not be read may be the one that is meant.
-    if (isPartial(childOf(context.root, "routeGroups"), context)) return undefined;
     const near = suggest(name, [...groups.keys()]);
     context.diagnostics.report("missing-reference", at, {
       what: `route group "${name}"`,

@@ -173,9 +173,6 @@ function readBackend(
   const weight = backend.weight === undefined ? {} : { weight: backend.weight };
   const { backend: name } = backend;
   if (name !== undefined) {
-    // A backend whose name could not be read may be the one that is meant.
-    const isKnown = backends.has(name) || !isPartial(childOf(context.root, "backends"), context);
-    if (!isKnown) return undefined;
     const found = findBackend(name, childOf(origin, "backend"), backends, diagnostics);
     if (found === undefined) return undefined;
     const inherited = mergeBackendPolicies(ofRoute, found.policies);

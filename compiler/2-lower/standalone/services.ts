@@ -17,7 +17,6 @@ import { hostAndPort } from "../../model/host-url.ts";
 export class Services {
   readonly #services: readonly Service[];
   readonly #diagnostics: Diagnostics;
-  readonly #isPartial: boolean;
   readonly #used: Set<Service> = new Set();
 
   constructor(
@@ -26,7 +25,6 @@ export class Services {
     context: { readonly diagnostics: Diagnostics; readonly broken: readonly ConfigPath[] },
   ) {
     this.#diagnostics = context.diagnostics;
-    this.#isPartial = isPartial(origin, context);
     this.#services = values.flatMap((value, index) => {
       const place = childOf(origin, index);
       return value === undefined
@@ -69,8 +67,6 @@ export class Services {
 
   #address({ name, port }: ServiceReferenceValue, origin: Origin): string | undefined {
     const found = this.#services.find((service) => namesOf(service).includes(name));
-    // A service with a mistake may be the one that is meant.
-    if (found === undefined && this.#isPartial) return undefined;
     if (found === undefined) {
       const names = this.#services.flatMap(namesOf);
       const near = suggest(name, names);

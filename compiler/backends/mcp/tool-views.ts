@@ -32,7 +32,7 @@ const argument = shortText("Name of an argument.", { maxLength: 128 });
 export const toolViewsSchema = list(
   object(
     {
-      target: shortText("Name of the target with the tool."),
+      target: shortText("Name of the target with the tool.", { refersTo: ["server"] }),
       tool: shortText("The server's name of the tool, without prefix. Rules use this name."),
       name: shortText("Name of the tool for clients, instead of the server's with prefix.", {
         maxLength: 64,

@@ -7,28 +7,34 @@ import { type ConfigPath, Diagnostics } from "../../../compiler/diagnostics/diag
 import { type Host, memoryHost } from "../../../compiler/host.ts";
 import type { Program } from "../../../compiler/ir/program.ts";
 import type { ConfigValue, ReadValue } from "../../../compiler/schema/config-values.ts";
+import { unknownNames } from "../../../compiler/schema/unknown-names.ts";
 import { validator } from "../../../compiler/schema/validate.ts";
 import { type Found, type Outcome, outcomeOf } from "./outcome.ts";
 
 /** Diagnostics of input that could not be read. */
 const NOTHING: Found = { diagnostics: [], programs: [], literals: [] };
 
-/** Compiles standalone files that are given as data, in this process and without a bundle; `examples` have every field of theirs. */
+/**
+ * Compiles standalone files that are given as data, in this process and without a bundle. If `examples` have every field
+ * of theirs, they share one validator; otherwise each has its own, as in a check.
+ */
 export function fileCompiler(
   files: Readonly<Record<string, string>>,
-  examples: readonly ConfigValue[],
+  examples?: readonly ConfigValue[],
 ): (config: unknown) => Outcome {
-  const { repaired } = validator(standaloneSchema(), examples);
+  const shared = examples && validator(standaloneSchema(), examples);
   const host = memoryHost(files);
   const origin = { file: "gateway.yaml", document: 0, path: [] };
   return (config) => {
     const diagnostics = new Diagnostics();
     const value = structuredClone(config) as ConfigValue;
     const read = { value, envTemplates: variablesIn(value), expanded: [] };
+    const { repaired } = shared ?? validator(standaloneSchema(), [value]);
     const { value: file, broken } = repaired(read, origin, diagnostics);
     if (file === undefined) return outcomeOf(diagnostics.list, () => NOTHING, textOf);
     const input = { files: [], inputs: [], folder: "." };
-    const parsed = { kind: "standalone", file, origin, broken, ...input } as const;
+    const isUnknownName = unknownNames(value, standaloneSchema(), broken);
+    const parsed = { kind: "standalone", file, origin, broken, isUnknownName, ...input } as const;
     return outcomeOf(diagnostics.list, () => resolved(parsed, host), textOf);
   };
 }

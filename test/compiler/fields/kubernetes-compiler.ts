@@ -1,5 +1,5 @@
 import { kinds } from "../../../compiler/1-parse/kubernetes/kinds.ts";
-import { manifestReader } from "../../../compiler/1-parse/kubernetes/manifests.ts";
+import { manifestReader, type PartForm } from "../../../compiler/1-parse/kubernetes/manifests.ts";
 import { Diagnostics } from "../../../compiler/diagnostics/diagnostic.ts";
 import { memoryHost } from "../../../compiler/host.ts";
 import type { Program } from "../../../compiler/ir/program.ts";
@@ -20,25 +20,48 @@ export function specificationsOf(names: readonly string[]): Schema {
   return { type: "object", properties };
 }
 
-/** Compiles resources that are given by kind, together with others, in this process and without a bundle. */
+/**
+ * Compiles resources that are given by kind, together with others, in this process and without a bundle. With `schema`,
+ * resources of it have one validator; otherwise each has its own, as in a check.
+ */
 export function kubernetesCompiler(
-  schema: Schema,
+  schema: Schema | undefined,
   others: readonly ConfigValue[],
 ): (config: unknown) => Outcome {
-  const read = manifestReader([...resourcesOf(valueWithAll(schema)), ...others]);
+  const readAll = manifestReader([
+    ...(schema === undefined ? [] : resourcesOf(valueWithAll(schema))),
+    ...others,
+  ]);
   const inOthers = new Diagnostics();
   const world = others.flatMap((value, document) =>
-    read({ value, origin: { file: "world.yaml", document, path: [] } }, inOthers),
+    readAll({ value, origin: { file: "world.yaml", document, path: [] } }, inOthers),
   );
   if (inOthers.list.length > 0) throw new Error(JSON.stringify(inOthers.list));
   return (config) => {
     const diagnostics = new Diagnostics();
-    const manifests = resourcesOf(structuredClone(config)).flatMap((value, document) =>
-      read({ value, origin: { file: "gateway.yaml", document, path: [] } }, diagnostics),
-    );
+    const resources = resourcesOf(structuredClone(config));
+    const read = schema === undefined ? manifestReader(resources) : readAll;
+    const manifestsIn = (found: Diagnostics, form?: PartForm) =>
+      resources.flatMap((value, document) =>
+        read({ value, origin: { file: "gateway.yaml", document, path: [] } }, found, form),
+      );
+    const valid = manifestsIn(diagnostics);
+    const isRepaired = valid.some(({ isPartial }) => isPartial);
     const input = { files: [], inputs: [], folder: "." };
-    const parsed = { kind: "kubernetes", manifests: [...manifests, ...world], ...input } as const;
-    return outcomeOf(diagnostics.list, () => resolved(parsed, memoryHost(FILES)), writtenOf);
+    const inputOf = (own: typeof valid) => {
+      const manifests = [...own, ...world];
+      const repaired = () => manifests;
+      return { kind: "kubernetes", manifests, repaired, isMarked: isRepaired, ...input } as const;
+    };
+    // As a check does.
+    const find = () => {
+      const found = resolved(inputOf(valid), memoryHost(FILES));
+      if (!isRepaired) return found;
+      const repaired = inputOf(manifestsIn(new Diagnostics(), "repaired"));
+      const more = resolved(repaired, memoryHost(FILES)).diagnostics;
+      return { ...found, diagnostics: [...found.diagnostics, ...more] };
+    };
+    return outcomeOf(diagnostics.list, find, writtenOf);
   };
 }
 

@@ -83,6 +83,18 @@ function ownValues(
   );
 }
 
+/** Returns the values of a GatewayPolicy that has no existing target. */
+export function untargetedValues(source: ManifestOf<"GatewayPolicy">): readonly FieldValue[] {
+  const { spec, origin } = source;
+  return SECTIONS.flatMap((section) => {
+    const fields: PolicyFields | undefined = spec?.[section];
+    const at = { level: "route", source, origin: childOf(origin, "spec", section) } as const;
+    return fields === undefined ? [] : fieldValues(section, fields, at);
+  });
+}
+
+const SECTIONS = ["frontend", "traffic", "backend"] as const;
+
 /** Returns the values of a BackendTLSPolicy for its targets: `backend.tls` as a whole. */
 function tlsValues(
   policy: ManifestOf<"BackendTLSPolicy">,
@@ -153,7 +165,7 @@ function valuesFor(
   context: ReferenceContext,
 ): readonly FieldValue[] {
   const level = levelOf(target.manifest.kind, target.section);
-  return (["frontend", "traffic", "backend"] as const).flatMap((section) => {
+  return SECTIONS.flatMap((section) => {
     const fields: PolicyFields | undefined = spec[section];
     if (fields === undefined || !mayTarget(section, target, context)) return [];
     if (!mayPhase(fields, section, target, level, context)) return [];

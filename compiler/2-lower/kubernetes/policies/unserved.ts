@@ -18,6 +18,7 @@ import type { EffectiveField, FieldValue } from "./merge.ts";
 import { newContext } from "./new-context.ts";
 import { policiesOfBackend, readField } from "./policies.ts";
 import type { PolicyContext } from "./policy-context.ts";
+import { untargetedValues } from "./policy-targets.ts";
 
 /** Policies and placeholder servers from the values of policies that have no effect. */
 export type CachedUnserved = CachedReadings<Omit<UnservedResources, "logLevels">>;
@@ -37,7 +38,12 @@ export function unservedResources(
         allOfBackend(manifest, parts, context.policyIndex),
       ) ?? [],
   );
-  const values = [...[...context.policyIndex.values()].flat(), ...ofBackends].filter(
+  const indexed = [...context.policyIndex.values()].flat();
+  const sources = new Set<unknown>(indexed.map(({ source }) => source));
+  const untargeted = context.inventory
+    .all("GatewayPolicy")
+    .flatMap((policy) => (sources.has(policy) ? [] : untargetedValues(policy)));
+  const values = [...indexed, ...untargeted, ...ofBackends].filter(
     ({ origin }) => context.sections.useOf(origin) === undefined,
   );
   const once = [...new Map(values.map((value) => [placeKey(value.origin), value])).values()];
