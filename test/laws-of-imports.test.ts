@@ -83,6 +83,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "llm/providers",
     "llm/cache",
     "llm/calls",
+    "llm/capture",
     "llm",
     "tcp",
     "acme",

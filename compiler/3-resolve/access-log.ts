@@ -1,6 +1,5 @@
 import type { DestinationContext } from "../backends/parts/destination.ts";
-import { type ExpressionConfig, resolveExpression } from "../backends/parts/expressions.ts";
-import { FAILED, tolerated } from "../backends/parts/tolerated-expressions.ts";
+import type { ExpressionConfig } from "../backends/parts/expressions.ts";
 import {
   type AccessLogConfig,
   LINE_FIELDS,
@@ -15,6 +14,8 @@ import { suggest } from "../diagnostics/suggestion.ts";
 import type { AccessLogNode, AddedField, LogFieldsNode, LogRecordsNode } from "../ir/access-log.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import { resolveCollector } from "./collector.ts";
+import { resolveLogged } from "./logged-expression.ts";
+import { resolveMessageCapture } from "./message-capture.ts";
 
 /** Traffic that access lines are about. */
 export interface LoggedTraffic {
@@ -24,6 +25,8 @@ export interface LoggedTraffic {
   readonly hasConnections: boolean;
   /** Whether requests can be traced. */
   readonly isTraced: boolean;
+  /** Whether any route calls models. */
+  readonly callsModels: boolean;
 }
 
 /**
@@ -32,7 +35,7 @@ export interface LoggedTraffic {
  */
 export function resolveAccessLog(
   configs: readonly AccessLogConfig[],
-  { secretHeaders, hasConnections, isTraced }: LoggedTraffic,
+  { secretHeaders, hasConnections, isTraced, callsModels }: LoggedTraffic,
   context: DestinationContext,
 ): AccessLogNode | undefined {
   const { diagnostics } = context;
@@ -67,7 +70,7 @@ export function resolveAccessLog(
   );
   const records =
     exporting?.records &&
-    resolveRecords(exporting.records, { secretHeaders, isTraced }, diagnostics);
+    resolveRecords(exporting.records, { secretHeaders, isTraced, callsModels }, diagnostics);
   const unread = [...given, ...add].at(0);
   if (hasConnections && unread !== undefined) {
     diagnostics.report("log-of-requests", unread.origin, {});
@@ -86,8 +89,8 @@ export function resolveAccessLog(
 
 /** Resolves what differs between records and lines; returns `undefined` if nothing does. */
 function resolveRecords(
-  { filter, fields }: RecordsConfig,
-  { secretHeaders, isTraced }: Pick<LoggedTraffic, "secretHeaders" | "isTraced">,
+  { filter, fields, capture }: RecordsConfig,
+  { secretHeaders, isTraced, callsModels }: Omit<LoggedTraffic, "hasConnections">,
   diagnostics: Diagnostics,
 ): LogRecordsNode | undefined {
   const test = filter && resolveLogged(filter, { phase: "log", slot: "filter" }, diagnostics);
@@ -99,27 +102,14 @@ function resolveRecords(
     warnOfSecrets(field, value, secretHeaders, diagnostics);
     return [{ name: field.name, value }];
   });
-  if (filter === undefined && fields === undefined) return undefined;
+  const messages = capture && resolveMessageCapture(capture, callsModels, diagnostics);
+  if ((filter ?? fields ?? messages) === undefined) return undefined;
   return {
     filter: test && filter && { ...test, origin: filter.origin },
     fields:
       removed && added && fields && fieldsOf(removed, added, { isTraced, origin: fields.origin }),
+    ...(messages && { messages }),
   };
-}
-
-/**
- * Compiles an expression that only affects what is reported about requests; returns `undefined` if it is invalid
- * (reported), so that the field is omitted.
- */
-export function resolveLogged(
-  config: ExpressionConfig,
-  options: Parameters<typeof resolveExpression>[1],
-  diagnostics: Diagnostics,
-): CompiledExpression | undefined {
-  const found = tolerated(config.origin, diagnostics, (own) =>
-    resolveExpression(config, options, own),
-  );
-  return found === FAILED ? undefined : found;
 }
 
 /** Reports two filters in a file, of which one overrides the other. Policies of a cluster are meant to. */

@@ -3,7 +3,7 @@ import type { MetricLabelsNode } from "../ir/metric-labels.ts";
 import type { CapturedBodies } from "../ir/program.ts";
 import type { TracingNode } from "../ir/tracing.ts";
 
-/** Returns the bodies that access lines, spans and labels of metrics read; `undefined` if they read none. */
+/** Returns the bodies that access lines, spans and labels of metrics read, or export; `undefined` if they read none. */
 export function capturedBodiesOf(
   log: AccessLogNode | undefined,
   tracing: TracingNode | undefined,
@@ -25,12 +25,16 @@ export function capturedBodiesOf(
   const has = (name: string, { values }: (typeof places)[number]): boolean =>
     values.some(({ reads }) => reads.some(([root, member]) => `${root}.${member}` === name));
   const reads = (name: string): boolean => places.some((place) => has(name, place));
-  const [first] = places.filter((place) => BODIES.some((name) => has(name, place)));
+  const messages = [log?.records?.messages ?? [], tracing?.messages ?? []].flat();
+  const [first] = [
+    ...places.filter((place) => BODIES.some((name) => has(name, place))),
+    ...messages,
+  ];
   if (first?.origin === undefined) return undefined;
   const completion = reads("llm.completion");
   return {
     request: reads("request.body"),
-    response: completion || reads("response.body"),
+    response: completion || reads("response.body") || messages.some(({ output }) => output),
     completion,
     origin: first.origin,
   };

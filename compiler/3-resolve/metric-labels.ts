@@ -1,7 +1,8 @@
 import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 import type { MetricLabelsNode } from "../ir/metric-labels.ts";
 import type { NamedExpression } from "../model/expressions.ts";
-import { checkAdded, resolveLogged, warnOfSecrets } from "./access-log.ts";
+import { checkAdded, warnOfSecrets } from "./access-log.ts";
+import { resolveLogged } from "./logged-expression.ts";
 
 /** Labels that these metrics have anyway (runtime/metrics/table/requests.ts). */
 const OWN_LABELS: readonly string[] = ["listener", "route", "status", "type"];

@@ -53,7 +53,7 @@ import { resolveTcpBinds } from "./tcp-binds.ts";
 import { checkToolLocks } from "./tool-locks.ts";
 import { resolveTracing } from "./tracing.ts";
 import { checkUnserved } from "./unserved.ts";
-import { resolveUsage } from "./usage.ts";
+import { resolveUsage, servesModels } from "./usage.ts";
 import { checkUserConnections } from "./user-connections.ts";
 import { resolveWorkloadApi } from "./workload-api.ts";
 
@@ -130,7 +130,9 @@ function resolveGateway(
   checkToolLocks(binds, diagnostics);
   checkUserConnections(binds, diagnostics);
   reportIdleCatalog(gateway, binds, diagnostics);
-  const usage = gateway.usage && resolveUsage(gateway.usage, binds, keyHeaders(binds), diagnostics);
+  const callsModels = binds.some(servesModels);
+  const usage =
+    gateway.usage && resolveUsage(gateway.usage, callsModels, keyHeaders(binds), diagnostics);
   const acme = resolveAcme(gateway, diagnostics);
   const store = resolveStore(name, gateway, binds, usage ?? acme, lookup);
   const tcp = resolveTcpBinds(
@@ -144,6 +146,7 @@ function resolveGateway(
     secretHeaders: keyHeaders(binds),
     hasConnections: tcp.length > 0,
     isTraced: gateway.tracing !== undefined,
+    callsModels,
   };
   const destinations = (user: string) => ({
     ...context,
@@ -151,8 +154,7 @@ function resolveGateway(
   });
   const accessLog = resolveAccessLog(gateway.accessLogs, traffic, destinations("accessLog"));
   const tracing =
-    gateway.tracing &&
-    resolveTracing(gateway.tracing, traffic.secretHeaders, destinations("tracing"));
+    gateway.tracing && resolveTracing(gateway.tracing, traffic, destinations("tracing"));
   const metricLabels = resolveMetricLabels(
     gateway.frontend.metricLabels,
     traffic.secretHeaders,

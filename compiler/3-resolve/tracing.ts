@@ -5,20 +5,19 @@ import { SAME_IN_LOG, SPAN_ATTRIBUTES, type TracingConfig } from "../config/trac
 import { type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import type { AddedField } from "../ir/access-log.ts";
-import type {
-  ResourcesNode,
-  SamplingNode,
-  SpanAttributesNode,
-  TracingNode,
-} from "../ir/tracing.ts";
+import type { SamplingNode } from "../ir/sampling.ts";
+import type { ResourcesNode, SpanAttributesNode, TracingNode } from "../ir/tracing.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
-import { checkAdded, lastOfEach, resolveLogged, warnOfSecrets } from "./access-log.ts";
+import { checkAdded, type LoggedTraffic, lastOfEach, warnOfSecrets } from "./access-log.ts";
 import { resolveCollector } from "./collector.ts";
+import { resolveLogged } from "./logged-expression.ts";
+import { resolveMessageCapture } from "./message-capture.ts";
+import { checkShare, constantShare } from "./sampling-share.ts";
 
 /** Resolves tracing; returns `undefined` if a mistake was reported. */
 export function resolveTracing(
   config: TracingConfig,
-  secretHeaders: readonly string[],
+  { secretHeaders, callsModels }: Pick<LoggedTraffic, "secretHeaders" | "callsModels">,
   context: DestinationContext,
 ): TracingNode | undefined {
   const { diagnostics } = context;
@@ -27,7 +26,8 @@ export function resolveTracing(
   const resources = resolveResources(config, diagnostics);
   const randomSampling = resolveSampling(config.randomSampling, diagnostics);
   const clientSampling = resolveSampling(config.clientSampling, diagnostics);
-  const { origin } = config;
+  const { capture, origin } = config;
+  const messages = capture && resolveMessageCapture(capture, callsModels, diagnostics);
   const filter =
     config.filter && resolveLogged(config.filter, { phase: "log", slot: "filter" }, diagnostics);
   if (isNever(randomSampling, "never") && isNever(clientSampling, "always")) {
@@ -43,12 +43,11 @@ export function resolveTracing(
     filter: filter && config.filter && { value: filter, origin: config.filter.origin },
     attributes,
     resources,
+    ...(messages && { messages }),
     origin,
   };
 }
 
-/** Types of a sampling rate. */
-const SHARES: ReadonlySet<string> = new Set(["bool", "int", "uint", "double", "dyn"]);
 /** Variables that are known before any policy runs. */
 const KNOWN_AT_FIRST: ReadonlySet<string> = new Set(["request", "source", "env"]);
 
@@ -66,22 +65,15 @@ function resolveSampling(
   if (unknown !== undefined) {
     diagnostics.report("sampling-unknown", origin, { name: unknown.join(".") });
   }
-  if (!SHARES.has(value.type)) diagnostics.report("sampling-type", origin, { type: value.type });
-  const { source } = value;
-  if (NUMBER.test(source) && !(Number.parseFloat(source) >= 0 && Number.parseFloat(source) <= 1)) {
-    diagnostics.report("sampling-range", origin, { value: source });
-  }
+  checkShare(value, origin, diagnostics);
   return { value, origin };
 }
-
-/** Matches a constant sampling rate. */
-const NUMBER = /^-?\d+(\.\d+)?u?$/;
 
 /** Whether no request is sampled; `otherwise` is the default. */
 function isNever(sampling: SamplingNode | undefined, otherwise: "always" | "never"): boolean {
   if (sampling === undefined) return otherwise === "never";
   const { source } = sampling.value;
-  return source === "false" || (NUMBER.test(source) && Number.parseFloat(source) === 0);
+  return source === "false" || constantShare(source) === 0;
 }
 
 function resolveAttributes(

@@ -6,16 +6,17 @@ import type { BindNode } from "../ir/program.ts";
 import type { UsageNode } from "../ir/usage.ts";
 import type { NamedExpression } from "../model/expressions.ts";
 import { RESERVED_ATTRIBUTES } from "../model/usage-columns.ts";
-import { checkAdded, resolveLogged, warnOfSecrets } from "./access-log.ts";
+import { checkAdded, warnOfSecrets } from "./access-log.ts";
+import { resolveLogged } from "./logged-expression.ts";
 
 /** Resolves the stored usage of models; reports mistakes, and usage of a gateway without models. */
 export function resolveUsage(
   { by, days, isForCallers, origin }: UsageConfig,
-  binds: readonly BindNode[],
+  callsModels: boolean,
   secretHeaders: readonly string[],
   diagnostics: Diagnostics,
 ): UsageNode | undefined {
-  if (!binds.some(callsModels)) {
+  if (!callsModels) {
     diagnostics.report("idle-usage", keyPlace(origin), {});
     return undefined;
   }
@@ -26,7 +27,8 @@ export function resolveUsage(
   };
 }
 
-function callsModels({ listeners }: BindNode): boolean {
+/** Whether a port has a route that calls models. */
+export function servesModels({ listeners }: BindNode): boolean {
   return listeners.some(({ routes }) =>
     routes.some(({ backends }) => backends.some(({ kind }) => backendOf(kind).protocol === "llm")),
   );

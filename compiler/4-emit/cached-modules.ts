@@ -39,7 +39,7 @@ export class CachedModules {
     make: () => PrintedModule,
   ): PrintedModule {
     const { path, inputs, preRouting, hosts, places, ...rest } = context;
-    const { maxBufferSize, hasThreads, isTraced, logged, ...others } = rest;
+    const { maxBufferSize, hasThreads, isTraced, capturesMessages, logged, ...others } = rest;
     // The module depends on nothing else; a new field fails to compile until the key below has it.
     others satisfies Readonly<Record<string, never>>;
     const matches = hosts.flatMap((host) => [
@@ -54,7 +54,16 @@ export class CachedModules {
       digest,
       // Places contain names of list items, some of which only the documents have.
       ...documents.map((each) => this.#versionOf(places.documentOf(each))),
-      ...[path, inputs, matches, maxBufferSize, hasThreads, isTraced, [...logged]],
+      ...[
+        path,
+        inputs,
+        matches,
+        maxBufferSize,
+        hasThreads,
+        isTraced,
+        capturesMessages,
+        [...logged],
+      ],
       preRouting.length === 0 ? "" : valueDigest(preRouting),
     ];
     return this.#modules.of(name, JSON.stringify(from), make);

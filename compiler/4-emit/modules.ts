@@ -85,6 +85,8 @@ export function emitModules(
       maxBufferSize: isForModels(route) ? program.maxModelBufferSize : maxBufferSize,
       hasThreads,
       isTraced: program.tracing !== undefined,
+      capturesMessages:
+        (program.tracing?.messages ?? program.accessLog?.records?.messages) !== undefined,
       logged,
     };
     const make = () => routeModule(route, { ...context, trace: tracer });

@@ -2,6 +2,7 @@ import type { ExpressionConfig } from "../backends/parts/expressions.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { LineField } from "../ir/access-log.ts";
 import type { CollectorConfig } from "./collector.ts";
+import type { MessageCaptureConfig } from "./message-capture.ts";
 
 /** Access log settings of one place in the configuration, from files or manifests. */
 export interface AccessLogConfig {
@@ -24,6 +25,8 @@ export interface RecordsConfig {
   readonly filter: ExpressionConfig | undefined;
   /** Fields instead of those of lines; `undefined` for the same fields. */
   readonly fields: Pick<AccessLogConfig, "remove" | "add" | "origin"> | undefined;
+  /** Messages of calls to models; `undefined` if they are not exported. */
+  readonly capture: MessageCaptureConfig | undefined;
 }
 
 /** A field of a line and the place where the configuration names it. */

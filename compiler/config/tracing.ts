@@ -3,6 +3,7 @@ import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { SpanAttribute } from "../ir/tracing.ts";
 import type { NamedField } from "./access-log.ts";
 import type { CollectorConfig } from "./collector.ts";
+import type { MessageCaptureConfig } from "./message-capture.ts";
 
 /** Tracing settings of one place in the configuration, from files or manifests. */
 export interface TracingConfig {
@@ -19,6 +20,8 @@ export interface TracingConfig {
   readonly add: readonly (NamedField & ExpressionConfig)[];
   /** Attributes of the gateway itself. */
   readonly resources: readonly (NamedField & ExpressionConfig)[];
+  /** Messages of calls to models; absent if they are not exported. */
+  readonly capture?: MessageCaptureConfig | undefined;
   readonly origin: Origin;
 }
 

@@ -1,6 +1,7 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { CollectorNode } from "./collector.ts";
+import type { MessageCaptureNode } from "./message-capture.ts";
 
 /** Settings of access lines that differ from the defaults. */
 export interface AccessLogNode {
@@ -22,6 +23,8 @@ export interface LogRecordsNode {
   readonly filter: (CompiledExpression & { readonly origin: Origin }) | undefined;
   /** `undefined` for the fields of lines. */
   readonly fields: LogFieldsNode | undefined;
+  /** Messages of calls to models as events; absent if there are none. */
+  readonly messages?: MessageCaptureNode;
 }
 
 /** Fields of access lines. */

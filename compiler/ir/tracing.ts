@@ -2,6 +2,8 @@ import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { AddedField } from "./access-log.ts";
 import type { CollectorNode } from "./collector.ts";
+import type { MessageCaptureNode } from "./message-capture.ts";
+import type { SamplingNode } from "./sampling.ts";
 
 /** Traced requests, attributes of their spans, and the collector. */
 export interface TracingNode {
@@ -15,17 +17,13 @@ export interface TracingNode {
   /** `undefined` for the default attributes. */
   readonly attributes: SpanAttributesNode | undefined;
   readonly resources: ResourcesNode | undefined;
+  /** Messages of calls to models in spans; absent if there are none. */
+  readonly messages?: MessageCaptureNode;
   readonly origin: Origin;
 }
 
 /** Condition under which the spans of a request are exported. */
 export interface SpanFilterNode {
-  readonly value: CompiledExpression;
-  readonly origin: Origin;
-}
-
-/** Sampling rate. */
-export interface SamplingNode {
   readonly value: CompiledExpression;
   readonly origin: Origin;
 }

@@ -47,7 +47,7 @@ function serveCall(
 ): Handled {
   const call = (service.readCall ?? readCall)(exchange);
   requireOpenModels(exchange, call);
-  const attributes = recordCall(exchange, call, service.operation);
+  const attributes = recordCall(exchange, call, service);
   const conditions = new ReadCall(exchange, call);
   const targets = service.targets(call.model, conditions);
   if (targets === undefined) throw unserved(call.model, service);

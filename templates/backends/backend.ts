@@ -74,6 +74,8 @@ export interface BackendScope {
   readonly mcpArguments: ImportSymbol | undefined;
   /** Methods that those rules name. */
   readonly mcpMethods: readonly string[];
+  /** Whether messages of calls to models are exported. */
+  readonly capturesMessages: boolean;
   /** Tracing of requests; `undefined` if none are traced. */
   readonly tracing: ImportSymbol | undefined;
 }

@@ -15,6 +15,7 @@ import { type PrintedModule, printModule } from "../code/print.ts";
 import { call } from "../code/syntax.ts";
 import type { Trace } from "../code/trace.ts";
 import { collectorCode } from "./collector.ts";
+import { CAPTURE_NAMES, messageCapture } from "./message-capture.ts";
 
 /** Path of the access log's module, from `main.ts`. */
 export const ACCESS_LOG_PATH = "./access-log.ts";
@@ -52,6 +53,8 @@ export function accessLogModule(
   }
   if (records?.fields !== undefined)
     declarations.push(...fieldsFunction(OF_RECORDS, records.fields, trace, expressions));
+  if (records?.messages !== undefined)
+    declarations.push(...messageCapture(records.messages, { trace, expressions, isShared: true }));
   return printModule({
     path: ACCESS_LOG_PATH.slice("./".length),
     header: [
@@ -65,7 +68,7 @@ export function accessLogModule(
 
 /** Names that the module declares itself; imports of expressions must not use them. */
 const DECLARED: readonly string[] = [
-  ...["isLogged", "logFields", "logCollector", "isExported", "recordFields"],
+  ...["isLogged", "logFields", "logCollector", "isExported", "recordFields", ...CAPTURE_NAMES],
   ...LOG_NAMES,
 ];
 

@@ -245,6 +245,7 @@ function otlpAccessLogCode({ records }: AccessLogNode): Code {
   const settings = {
     filter: records.filter && imported(ACCESS_LOG_PATH, "isExported"),
     fields: records.fields && imported(ACCESS_LOG_PATH, "recordFields"),
+    messages: records.messages && imported(ACCESS_LOG_PATH, "messages"),
   };
   return code`${open}(${collector}, ${literal(settings)})`;
 }

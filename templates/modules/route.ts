@@ -46,6 +46,8 @@ export interface RouteModuleContext {
   readonly hasThreads: boolean;
   /** Whether requests are traced. */
   readonly isTraced: boolean;
+  /** Whether messages of calls to models are exported. */
+  readonly capturesMessages: boolean;
   /** Variables that expressions of the access log read. */
   readonly logged: ReadonlySet<string>;
 }
@@ -100,6 +102,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
           mcpStepUp: policies.find((policy) => policy.mcpStepUp !== undefined)?.mcpStepUp,
           mcpArguments: policies.find((policy) => policy.mcpArguments !== undefined)?.mcpArguments,
           mcpMethods: policies.flatMap((policy) => policy.mcpMethods ?? []),
+          capturesMessages: context.capturesMessages,
           tracing: context.isTraced ? imported(`.${TRACING_PATH}`, "tracing") : undefined,
         });
   const spends = kinds.some((kind) => backendTemplateOf(kind).spendsTokens === true);

@@ -1,9 +1,9 @@
 import type { AddedField } from "../../compiler/ir/access-log.ts";
 import type { CollectorNode } from "../../compiler/ir/collector.ts";
 import type { ListenerNode } from "../../compiler/ir/program.ts";
+import type { SamplingNode } from "../../compiler/ir/sampling.ts";
 import type {
   ResourcesNode,
-  SamplingNode,
   SpanAttributesNode,
   SpanFilterNode,
   TracingNode,
@@ -19,6 +19,7 @@ import { type PrintedModule, printModule } from "../code/print.ts";
 import { call } from "../code/syntax.ts";
 import type { Trace } from "../code/trace.ts";
 import { collectorCode } from "./collector.ts";
+import { CAPTURE_NAMES, messageCapture } from "./message-capture.ts";
 
 /** Path of tracing's module, from `main.ts`. */
 export const TRACING_PATH = "./tracing.ts";
@@ -33,9 +34,11 @@ export interface TracingContext {
 
 /** Writes `tracing.ts`: which requests are traced, the attributes of their spans, and the collector. */
 export function tracingModule(
-  { collector, randomSampling, clientSampling, filter, attributes, resources, origin }: TracingNode,
+  node: TracingNode,
   { inputs, trace, listeners }: TracingContext,
 ): PrintedModule {
+  const { collector, randomSampling, clientSampling, filter, attributes, resources } = node;
+  const { messages, origin } = node;
   const expressions = new Expressions(DECLARED);
   const context = { trace, expressions };
   const declarations: Hole[] = [
@@ -45,6 +48,7 @@ export function tracingModule(
     ...(filter === undefined ? [] : [filterFunction(filter, context)]),
     ...(attributes === undefined ? [] : attributesFunction(attributes, context)),
     ...(resources === undefined ? [] : resourceFunction(resources, context)),
+    ...(messages === undefined ? [] : messageCapture(messages, { ...context, isShared: false })),
   ];
   const settings = literal({
     collector: name("collector"),
@@ -54,6 +58,7 @@ export function tracingModule(
       filter &&
       code`${imported("gwc/runtime/telemetry/traces/filtered-spans", "filterSpans")}(isExported)`,
     attributes: attributes && name("spanAttributes"),
+    messages: messages && name("messages"),
     resource: resources && name("resourceAttributes"),
     paths: routePaths(listeners),
   });
@@ -79,7 +84,7 @@ export function tracingModule(
 /** Names that the module declares itself; imports of expressions must not use them. */
 const DECLARED: readonly string[] = [
   ...["tracing", "collector", "samplesNew", "samplesClient", "isExported", "spanAttributes"],
-  ...["resourceAttributes", "resource", "span", "httpRoute", ...LOG_NAMES],
+  ...["resourceAttributes", "resource", "span", "httpRoute", ...CAPTURE_NAMES, ...LOG_NAMES],
 ];
 
 const SAMPLING = "gwc/runtime/telemetry/traces/sampling";

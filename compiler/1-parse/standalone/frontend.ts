@@ -14,6 +14,7 @@ import {
   RECORD_FILTER,
   RECORD_SERVER,
 } from "../../config/frontend-fields.ts";
+import { captureSchema } from "../../config/message-capture.ts";
 import { proxyProtocolSchemas } from "../../config/proxy-protocol.ts";
 import { connectionRulesSchema } from "../../policies/connection-rules.ts";
 import { keepAliveSchema } from "../../schema/keep-alive.ts";
@@ -192,6 +193,7 @@ function accessLogSchema() {
             atLeastOneOf: ["remove", "add"],
             description: RECORD_FIELDS,
           }),
+          capture: captureSchema("event"),
         },
         {
           exactlyOneOf: COLLECTORS,

@@ -1,5 +1,6 @@
 import { backendPolicySchemas } from "../../backends/parts/policies-schema.ts";
 import { SAMPLINGS, SPAN_FILTER, TRACES } from "../../config/frontend-fields.ts";
+import { captureSchema } from "../../config/message-capture.ts";
 import { SERVICE_INSTEAD } from "../../schema/refused-features.ts";
 import {
   choice,
@@ -37,6 +38,7 @@ export function tracingSchema() {
       ),
       ...samplings(),
       filter: inPhase("log", expression(SPAN_FILTER)),
+      capture: captureSchema("span"),
     },
     {
       exactlyOneOf: COLLECTORS,

@@ -3,6 +3,7 @@ import type { FrontendValue } from "../../1-parse/standalone/frontend.ts";
 import type { ProcessValue } from "../../1-parse/standalone/process.ts";
 import type { AccessLogConfig } from "../../config/access-log.ts";
 import type { LevelsConfig } from "../../config/log-levels.ts";
+import { readCapture, readKubernetesCapture } from "../../config/message-capture.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { DestinationConfig } from "../../model/destinations.ts";
 import type { Infer } from "../../schema/schema.ts";
@@ -30,13 +31,14 @@ function readFrontendLog(value: FileAccessLog, origin: Origin): AccessLogConfig 
   const read = readFields(value, origin);
   if (otlp === undefined) return read;
   const at = childOf(origin, "otlp");
-  const { fields } = otlp;
+  const { fields, capture } = otlp;
   return {
     ...read,
     collector: readCollector(otlp, LOGS_PATH, at),
     records: {
       filter: readFilter(otlp.filter, at),
       fields: fields && readFields(fields, childOf(at, "fields")),
+      capture: capture && readCapture(capture, childOf(at, "capture")),
     },
   };
 }
@@ -85,6 +87,7 @@ export function readKubernetesAccessLog(
     records: {
       filter: readFilter(otlp.filter, at),
       fields: otlp.attributes && readAttributes(otlp.attributes, at),
+      capture: otlp.capture && readKubernetesCapture(otlp.capture, childOf(at, "capture")),
     },
     filter: readFilter(filter, origin),
     ...readAttributes(attributes, origin),

@@ -7,6 +7,7 @@ import { readHeaders } from "../../backends/parts/header-fields.ts";
 import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
 import type { NamedField } from "../../config/access-log.ts";
 import type { CollectorConfig } from "../../config/collector.ts";
+import { readCapture, readKubernetesCapture } from "../../config/message-capture.ts";
 import type { TracingConfig } from "../../config/tracing.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { DestinationConfig } from "../../model/destinations.ts";
@@ -72,6 +73,7 @@ function readTracing(value: TracingValue, origin: Origin): TracingConfig {
     remove: named(value.remove, childOf(origin, "remove")),
     add: expressions(value.attributes, childOf(origin, "attributes")),
     resources: expressions(value.resources, childOf(origin, "resources")),
+    capture: value.capture && readCapture(value.capture, childOf(origin, "capture")),
     origin,
   };
 }
@@ -122,6 +124,7 @@ export function readKubernetesTracing(
       text,
       origin: childOf(origin, "resources", index, "expression"),
     })),
+    capture: value.capture && readKubernetesCapture(value.capture, childOf(origin, "capture")),
     origin,
   };
 }

@@ -4,23 +4,12 @@ import {
   DEFAULT_REJECTION,
   DEFAULT_RESPONSE_REJECTION,
   type GuardConfig,
-  type PatternConfig,
   type PromptGuardConfig,
   type RejectionConfig,
 } from "../../model/prompt-guards.ts";
-import {
-  anyText,
-  type Infer,
-  integer,
-  list,
-  object,
-  shortText,
-  text,
-} from "../../schema/schema.ts";
+import { anyText, type Infer, integer, object, shortText } from "../../schema/schema.ts";
 import {
   guardLists,
-  namedPattern,
-  OWN_PATTERN,
   PROMPT_GUARD,
   REGEX,
   REJECTION,
@@ -37,19 +26,12 @@ import {
   moderationSchema,
   serverGuardSchemas,
 } from "./guard-servers.ts";
-
-const rule = object(
-  {
-    builtin: namedPattern.file,
-    pattern: text(OWN_PATTERN, { maxLength: 1024, isPattern: true }),
-  },
-  { exactlyOneOf: ["builtin", "pattern"], misplacedFieldHints: { regex: 'write pattern: "…"' } },
-);
+import { filePatterns, readFilePatterns } from "./pattern-forms.ts";
 
 const regex = object(
   {
     action: regexAction.file,
-    rules: list(rule, { minItems: 1, maxItems: 64, description: "Patterns to search for." }),
+    rules: filePatterns("Patterns to search for."),
   },
   {
     required: ["rules"],
@@ -170,10 +152,7 @@ export function lowerGuard(
   if (value.regex === undefined) return { ...lowerServerGuard(value, origin), ...common };
   const { action = "mask", rules } = value.regex;
   const at = childOf(origin, "regex");
-  const patterns = rules.map(({ builtin, pattern = "" }, index): PatternConfig => {
-    if (builtin !== undefined) return { kind: "named", name: builtin };
-    return { kind: "own", pattern, origin: childOf(at, "rules", index, "pattern") };
-  });
+  const patterns = readFilePatterns(rules, childOf(at, "rules"));
   return { kind: "regex", action, patterns, ...common, origin: at };
 }
 

@@ -1,5 +1,5 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { backendReference, headerName, longText } from "../../manifests/field-types.ts";
+import { backendReference, headerName } from "../../manifests/field-types.ts";
 import type { PolicyFields } from "../../manifests/policy.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import {
@@ -8,7 +8,6 @@ import {
   DEFAULT_REJECTION,
   DEFAULT_RESPONSE_REJECTION,
   type GuardConfig,
-  type PatternConfig,
   type PromptGuardConfig,
   type RejectionConfig,
   type WebhookGuardConfig,
@@ -21,8 +20,6 @@ import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.
 import {
   guardLists,
   MODERATION,
-  namedPattern,
-  OWN_PATTERN,
   PROMPT_GUARD,
   REGEX,
   REJECTION,
@@ -45,11 +42,11 @@ import {
   safetyFields,
   secureHost,
 } from "./guard-servers.ts";
+import { manifestPatterns, readManifestPatterns } from "./pattern-forms.ts";
 
 const regex = object(
   {
-    matches: list(longText(OWN_PATTERN), { description: "Custom patterns." }),
-    builtins: list(namedPattern.manifest, { description: "Predefined patterns." }),
+    ...manifestPatterns(),
     action: regexAction.manifest,
   },
   { description: REGEX },
@@ -257,19 +254,12 @@ function readService(
   };
 }
 
-function readPatterns(
-  { matches = [], builtins = [], action }: Infer<typeof regex>,
-  origin: Origin,
-) {
-  const patterns: readonly PatternConfig[] = [
-    ...builtins.map((name) => ({ kind: "named" as const, name: fileWord(name) })),
-    ...matches.map((pattern, index) => ({
-      kind: "own" as const,
-      pattern,
-      origin: childOf(origin, "matches", index),
-    })),
-  ];
-  return { action: fileWord(action ?? "Mask"), patterns, origin };
+function readPatterns({ action, ...patterns }: Infer<typeof regex>, origin: Origin) {
+  return {
+    action: fileWord(action ?? "Mask"),
+    patterns: readManifestPatterns(patterns, origin),
+    origin,
+  };
 }
 
 function readHeaders(

@@ -200,7 +200,8 @@ function resolveRegexGuard(
   };
 }
 
-function resolvePattern(
+/** Resolves a pattern; returns `undefined` if a mistake was reported. `window`: see `PromptGuardConfig`. */
+export function resolvePattern(
   config: PatternConfig,
   window: number | undefined,
   diagnostics: Diagnostics,

@@ -34,6 +34,13 @@ export const tracingMessages = {
     explanation:
       "The value is the fraction of requests that are traced. A 10 that means ten percent would trace every request.",
   }),
+  "idle-capture": message<Record<never, never>>({
+    severity: "warning",
+    text: () => '"capture" has no effect: no route calls models',
+    hint: () => "remove it, or add a route with models",
+    explanation:
+      "`capture` exports the prompts and completions of calls to models. Other requests have no such messages.",
+  }),
   "nothing-traced": message<Record<never, never>>({
     severity: "warning",
     text: () => "no request is traced: randomSampling and clientSampling are both 0",

@@ -99,6 +99,7 @@ export class CallAttempts {
   /** Responds from the cache of a provider, or tries it; false if it cannot serve this request, though another one may. */
   #serve(call: ChatCall, target: LlmTarget): MaybePromise<boolean> {
     const { exchange, attributes } = this.#context;
+    attributes.sent = call;
     const cached = cachedCall(exchange, call, target);
     if (cached === undefined) return this.#try(call, target);
     if (cached.respond(attributes)) return true;

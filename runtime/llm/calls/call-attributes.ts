@@ -1,5 +1,6 @@
 import type { JsonObject, LlmCall, LlmCost } from "../../cel/variables.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
+import type { MessageFormat } from "../chat/message-format.ts";
 import { costOf, type ModelPriceList, ratesOf, type TokenRates } from "../chat/prices.ts";
 import { isJsonObject, joinedTexts } from "../chat/request-object.ts";
 import type { Usage } from "../chat/usage.ts";
@@ -11,6 +12,10 @@ import type { ChatCall } from "./chat-call.ts";
  */
 export class CallAttributes implements LlmCall {
   readonly #call: ChatCall;
+  /** Format in which messages are captured; absent if they are not. */
+  readonly messages?: MessageFormat;
+  /** The call that was sent to a provider last, after its guards. */
+  sent?: ChatCall;
   readonly streaming: boolean;
   readonly requestModel?: string;
   /** Provider that was called last. */
@@ -36,9 +41,10 @@ export class CallAttributes implements LlmCall {
   timeToFirstToken?: number;
   timePerOutputToken?: number;
 
-  constructor(call: ChatCall) {
+  constructor(call: ChatCall, messages?: MessageFormat) {
     const { model, isStream } = call;
     this.#call = call;
+    if (messages !== undefined) this.messages = messages;
     this.streaming = isStream;
     if (model !== undefined) this.requestModel = model;
   }
@@ -52,18 +58,8 @@ export class CallAttributes implements LlmCall {
     return params;
   }
 
-  get prompt(): readonly { readonly role: string; readonly content: string }[] {
-    const { system, instructions, messages, input } = this.#call.readBody() ?? {};
-    const before = joinedTexts(system ?? instructions, "\n");
-    const turns = Array.isArray(messages) ? messages : Array.isArray(input) ? input : [];
-    return [
-      ...(before === "" ? [] : [{ role: "system", content: before }]),
-      ...(typeof input === "string" ? [{ role: "user", content: input }] : []),
-      ...turns.filter(isJsonObject).map(({ role, content }) => ({
-        role: typeof role === "string" ? role : "user",
-        content: joinedTexts(content, "\n"),
-      })),
-    ];
+  get prompt(): readonly PromptMessage[] {
+    return promptOf(this.#call.readBody() ?? {});
   }
 
   /** Adds the facts of a response. `requested`: the model by its name at the provider. */
@@ -100,6 +96,31 @@ export type CallTokens = Pick<
   | "reasoningTokens"
   | "totalTokens"
 >;
+
+/** A message of a prompt with its texts only. */
+interface PromptMessage {
+  readonly role: string;
+  readonly content: string;
+}
+
+/** Returns the texts of a request in the format of Chat Completions, Responses or Messages. */
+export function promptOf({
+  system,
+  instructions,
+  messages,
+  input,
+}: JsonObject): readonly PromptMessage[] {
+  const before = joinedTexts(system ?? instructions, "\n");
+  const turns = Array.isArray(messages) ? messages : Array.isArray(input) ? input : [];
+  return [
+    ...(before === "" ? [] : [{ role: "system", content: before }]),
+    ...(typeof input === "string" ? [{ role: "user", content: input }] : []),
+    ...turns.filter(isJsonObject).map(({ role, content }) => ({
+      role: typeof role === "string" ? role : "user",
+      content: joinedTexts(content, "\n"),
+    })),
+  ];
+}
 
 /** Adds the counts of a provider. */
 export function noteTokens(call: CallTokens, usage: Usage): void {

@@ -1,5 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { ErrorFormat } from "../chat/formats.ts";
+import type { MessageFormat } from "../chat/message-format.ts";
 import type { TextFormat } from "../chat/texts.ts";
 import type { ChatCall } from "./chat-call.ts";
 import type { ConditionalChoice } from "./target.ts";
@@ -30,6 +31,8 @@ export interface ChatService {
   readonly unserved?: readonly string[];
   /** Reads a call; absent if its body is a complete request. */
   readonly readCall?: (exchange: Exchange) => ChatCall;
+  /** Format in which messages are captured; absent if they are not. */
+  readonly messages?: MessageFormat;
   /** Texts of requests and responses; absent if no target has guards. */
   readonly texts?: TextFormat;
   /** Whether limits are charged an estimate of the request's tokens before it is sent; absent if not. */

@@ -6,6 +6,7 @@ import type { Provider } from "../providers/provider.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
 import { CallAttributes } from "./call-attributes.ts";
 import type { ChatCall } from "./chat-call.ts";
+import type { ChatService } from "./chat-service.ts";
 import { countTokens, usedFacts } from "./count-tokens.ts";
 import { type ModelCallFigures, ModelMetrics, timePerToken } from "./model-metrics.ts";
 import type { LlmTarget } from "./target.ts";
@@ -14,10 +15,10 @@ import type { LlmTarget } from "./target.ts";
 export function recordCall(
   { record, attributes }: Exchange,
   call: ChatCall,
-  operation: string,
+  { operation, messages }: Pick<ChatService, "operation" | "messages">,
 ): CallAttributes {
   const { model, members, text } = call;
-  const noted = new CallAttributes(call);
+  const noted = new CallAttributes(call, messages);
   attributes.llm = noted;
   const fields = logFields(record);
   fields.set("protocol", "llm");

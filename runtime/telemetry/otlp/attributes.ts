@@ -1,4 +1,4 @@
-import type { FieldWriter } from "../field-writer.ts";
+import type { LongFieldWriter } from "../message-capture.ts";
 import { type ItemBuffer, unpooledBytes } from "./item-buffer.ts";
 import type { AttributeFormat, WrittenAttributes } from "./otlp-format.ts";
 
@@ -110,7 +110,7 @@ function newRun(text: string, separator: string): Run {
 }
 
 /** The attributes of one span, log record or resource. */
-export class OtlpAttributes implements FieldWriter, WrittenAttributes {
+export class OtlpAttributes implements LongFieldWriter, WrittenAttributes {
   readonly #runs: AttributeRuns;
   /** The parts before the current run: runs, each followed by a separately encoded attribute. */
   #before: (Run | string)[] | undefined;
@@ -145,6 +145,10 @@ export class OtlpAttributes implements FieldWriter, WrittenAttributes {
 
   list(name: string, values: readonly string[] | undefined): void {
     if (values !== undefined) this.#addAlone(this.#runs.format.list(name, values));
+  }
+
+  content(name: string, value: string): void {
+    this.#addAlone(this.#runs.format.content(name, value));
   }
 
   json(name: string, value: string): void {

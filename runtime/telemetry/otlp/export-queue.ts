@@ -30,6 +30,8 @@ export interface ExportContext {
 
 /** Number of items per batch, and the maximum time that an item waits for its batch. */
 const BATCH_SIZE = 512;
+/** Bytes at which a batch is complete. Servers of gRPC accept 4 MiB by default. */
+const BATCH_BYTES = 2 * MiB;
 const BATCH_DELAY = 5 * SECOND;
 /** Maximum number of queued items, and of bytes that are queued or in flight; further items are dropped and counted. */
 const MAX_ITEMS = 2048;
@@ -125,7 +127,8 @@ export class ExportQueue {
 
   /** Sends the full batches, up to the limit; an incomplete one waits for its time. */
   #sendFull(): void {
-    while (this.#items >= BATCH_SIZE && this.#inFlight.size < this.#maxInFlight) this.#sendNext();
+    while (isComplete(this.#batches[0]) && this.#inFlight.size < this.#maxInFlight)
+      this.#sendNext();
     if (this.#items === 0 || this.#timer !== undefined) return;
     if (this.#inFlight.size >= this.#maxInFlight) return;
     this.#timer = setTimeout(() => this.#sendNext(), BATCH_DELAY);
@@ -176,7 +179,7 @@ export class ExportQueue {
 
   #batchWithRoom(): ItemBuffer {
     const last = this.#batches.at(-1);
-    if (last !== undefined && last.count < BATCH_SIZE) return last;
+    if (last !== undefined && !isComplete(last)) return last;
     const batch = this.#spare ?? new ItemBuffer(this.#envelope.room);
     this.#spare = undefined;
     this.#batches.push(batch);
@@ -199,6 +202,10 @@ export class ExportQueue {
       `${this.#what} do not reach ${this.#exporter.name}: ${detail} (${dropped.value} dropped so far)`,
     );
   }
+}
+
+function isComplete(batch: ItemBuffer | undefined): boolean {
+  return batch !== undefined && (batch.count >= BATCH_SIZE || batch.length >= BATCH_BYTES);
 }
 
 function pause(sent: BatchInFlight, milliseconds: number): Promise<void> {

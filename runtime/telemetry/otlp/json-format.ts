@@ -24,10 +24,11 @@ export function otlpJson(): OtlpFormat {
       times.put(items, at + form.end, end);
       if (close === nothing) items.text(`]${linksOf(link)},"status":${statusOf(error)}}`);
     },
-    logRecord: (items, time, body, attributes, traceId, spanId) => {
+    logRecord: (items, { time, about, traceId, spanId }, attributes) => {
+      const what =
+        "body" in about ? `"body":{"stringValue":"${about.body}"}` : `"eventName":"${about.event}"`;
       items.text(
-        `,{"timeUnixNano":"${times.format(time)}","severityNumber":9,"severityText":"INFO",` +
-          `"body":{"stringValue":"${body}"},"attributes":[`,
+        `,{"timeUnixNano":"${times.format(time)}","severityNumber":9,"severityText":"INFO",${what},"attributes":[`,
       );
       attributes.writeTo(items);
       const trace = traceId === undefined ? "" : `,"traceId":"${traceId}"`;
@@ -79,6 +80,7 @@ function spanForm(name: string, kind: SpanKind, flags: string, isPart: boolean):
 const attributeFormat: AttributeFormat = {
   separator: ",",
   text: (name, value) => attribute(name, `"stringValue":${quoted(shortened(value))}`),
+  content: (name, value) => attribute(name, `"stringValue":${quoted(value)}`),
   number: (name, value) => attribute(name, numberValue(value)),
   boolean: (name, value) => attribute(name, `"boolValue":${value}`),
   list: (name, values) => {

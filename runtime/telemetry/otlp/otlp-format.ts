@@ -33,7 +33,10 @@ export type AttributeOwner = "resource" | "span" | "logRecord";
 export interface AttributeFormat {
   /** The string between two attributes. */
   readonly separator: string;
+  /** A long value is truncated. */
   text(name: string, value: string): string;
+  /** A string that is never truncated. */
+  content(name: string, value: string): string;
   number(name: string, value: number): string;
   boolean(name: string, value: boolean): string;
   list(name: string, values: readonly string[]): string;
@@ -46,6 +49,16 @@ export interface WrittenAttributes {
   writeTo(items: ItemBuffer): void;
   /** Writes them between two byte sequences that many items share. Returns the offset of the first. */
   writeBetween(items: ItemBuffer, open: Uint8Array, close: Uint8Array): number;
+}
+
+/** A log record without its attributes. */
+export interface LogRecord {
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  /** Body of the record, or name of an event. */
+  readonly about: { readonly body: string } | { readonly event: string };
+  readonly traceId: string | undefined;
+  readonly spanId: string | undefined;
 }
 
 /** The parts of a request around its items. */
@@ -69,15 +82,7 @@ export interface OtlpFormat {
     attributes: WrittenAttributes,
     error: string | undefined,
   ): void;
-  /** Adds a log record. */
-  logRecord(
-    items: ItemBuffer,
-    time: number,
-    body: string,
-    attributes: WrittenAttributes,
-    traceId: string | undefined,
-    spanId: string | undefined,
-  ): void;
+  logRecord(items: ItemBuffer, record: LogRecord, attributes: WrittenAttributes): void;
   /** Returns the parts of a request around its items. `resource`: encoded attributes. */
   envelope(signal: OtlpSignal, resource: string): OtlpEnvelope;
 }

@@ -29,8 +29,10 @@ export function otlpProtobuf(): OtlpFormat {
       putNanoseconds(items, at + form.end, ended);
       items.text(end);
     },
-    logRecord: (items, time, body, attributes, traceId, spanId) => {
-      const before = `\x10\x09${field(3, "INFO")}${field(5, field(1, utf8(body)))}`;
+    logRecord: (items, { time, about, traceId, spanId }, attributes) => {
+      const what =
+        "body" in about ? field(5, field(1, utf8(about.body))) : field(12, utf8(about.event));
+      const before = `\x10\x09${field(3, "INFO")}${what}`;
       const trace = traceId === undefined ? "" : field(9, bytesOf(traceId));
       const span = spanId === undefined ? "" : field(10, bytesOf(spanId));
       const length = 9 + before.length + attributes.length + trace.length + span.length;
@@ -101,6 +103,7 @@ function attributeFormat(number: number): AttributeFormat {
   return {
     separator: "",
     text: (name, value) => attribute(name, field(1, utf8(shortened(value)))),
+    content: (name, value) => attribute(name, field(1, utf8(value))),
     number: (name, value) => attribute(name, numberValue(value)),
     boolean: (name, value) => attribute(name, value ? "\x10\x01" : "\x10\x00"),
     list: (name, values) => {

@@ -6,6 +6,7 @@ import {
   type RefusalReason,
 } from "../../http/exchange.ts";
 import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
+import type { MessageCapture } from "../message-capture.ts";
 import { AttributeRuns, OtlpAttributes } from "../otlp/attributes.ts";
 import type { Collector } from "../otlp/collector.ts";
 import { exportFigures } from "../otlp/export-metrics.ts";
@@ -40,6 +41,8 @@ export interface TracingSettings {
   readonly filter?: (exchange: Exchange) => SpanFilter;
   /** The attributes of request spans; absent for the default ones. */
   readonly attributes?: SpanAttributes;
+  /** Captures the messages of calls to models in request spans; absent if they are not captured. */
+  readonly messages?: MessageCapture;
   /** Additional resource attributes; absent for only the built-in ones. */
   readonly resource?: ResourceAttributes;
   /** The path patterns of routes, by listener and route. */
@@ -78,7 +81,7 @@ class OtlpTracer implements Tracer {
 
   constructor(settings: TracingSettings, output: SpanOutput) {
     this.#settings = settings;
-    const { attributes = defaultAttributes, filter, paths } = settings;
+    const { attributes = defaultAttributes, filter, messages, paths } = settings;
     this.#options = {
       ids: new TraceIds(),
       names: new SpanNames(),
@@ -86,6 +89,7 @@ class OtlpTracer implements Tracer {
       output,
       attributes,
       filter,
+      messages,
       paths,
     };
   }
@@ -145,6 +149,7 @@ interface TraceOptions {
   readonly output: SpanOutput;
   readonly attributes: SpanAttributes;
   readonly filter: TracingSettings["filter"];
+  readonly messages: MessageCapture | undefined;
   readonly paths: RoutePaths;
 }
 
@@ -199,7 +204,7 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
   }
 
   end(status: number | undefined, duration: number): void {
-    const { attributes, names, output, paths, written } = this.#options;
+    const { attributes, messages, names, output, paths, written } = this.#options;
     const { format, queue } = output;
     if (this.filter?.decide(status) === false) return;
     const items = queue.room;
@@ -210,6 +215,7 @@ class RequestTrace implements ExchangeTrace, SpanHead, CallingTrace {
     if (error !== undefined) logFields(record).set("error.type", error);
     written.clear();
     attributes(written, this.#exchange, status, route);
+    messages?.write(written, this.#exchange, status);
     const name = names.of(methodInName(original.method), route);
     format.span(items, this, name, SERVER, this.start + duration, written, error);
     queue.added(items);

@@ -117,7 +117,8 @@ function patternGuardCode({ patterns, rejection }: RegexNode): Code {
   return code`${call(imported(module, "rejectPatterns"), [list, settings])}`;
 }
 
-function patternCode(node: PatternNode): Code {
+/** Writes a pattern. */
+export function patternCode(node: PatternNode): Code {
   if (node.kind === "named") {
     return code`${call(imported(`${GUARDS}/named-patterns`, node.name), [])}`;
   }

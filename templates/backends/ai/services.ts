@@ -49,7 +49,7 @@ function askedCode(
   asked: AskedType,
   node: AiNode,
   functions: AiFunctions,
-  { trace, maxBufferSize, limits, tries }: BackendScope,
+  { trace, maxBufferSize, limits, tries, capturesMessages }: BackendScope,
 ): ServiceCode {
   const groups = servingGroups(type, node.groups);
   const asksProviders = isSome(groups);
@@ -80,6 +80,10 @@ function askedCode(
     texts: groups.flat().some(({ guard }) => guard !== undefined)
       ? formatExport(asked.texts, "texts", "Texts")
       : undefined,
+    messages:
+      capturesMessages && asked.operation === "chat"
+        ? formatExport(errors, "capture", "Capture")
+        : undefined,
     expectsTokens: groups.flat().some(({ expectsTokens }) => expectsTokens) || undefined,
     keepAlive: asked.streams === true ? milliseconds(node.streamKeepAlive) : undefined,
     ...timeouts(limits),

@@ -273,6 +273,7 @@ export const seeds: readonly object[] = [
   behind(bedrocks),
   behind(sse),
   behind(mcp, policyOf("Gateway")),
+  behind(openai, policyOf("Gateway")),
   behind({ static: amazon }),
   behind(fixed, { ...policyOf("HTTPRoute"), backend: { health: { panicThreshold: 30 } } }),
   behind(fixed, { ...policyOf("HTTPRoute"), ...tokens }),

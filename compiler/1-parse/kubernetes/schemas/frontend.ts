@@ -21,6 +21,7 @@ import {
   SPAN_FILTER,
   TRACES,
 } from "../../../config/frontend-fields.ts";
+import { kubernetesCaptureSchema } from "../../../config/message-capture.ts";
 import { proxyProtocolSchemas } from "../../../config/proxy-protocol.ts";
 import { span, tinyText } from "../../../manifests/field-types.ts";
 import { kubernetesConnectionRulesSchema } from "../../../policies/connection-rules.ts";
@@ -109,6 +110,7 @@ const tracing = object(
     randomSampling: expression(SAMPLINGS.randomSampling),
     clientSampling: expression(SAMPLINGS.clientSampling),
     filter: inPhase("log", expression(SPAN_FILTER)),
+    capture: kubernetesCaptureSchema("span"),
   },
   {
     exactlyOneOf: [...SERVER_REFERENCES],
@@ -122,6 +124,7 @@ const otlp = object(
     ...serverReferenceFields(RECORD_SERVER),
     filter: inPhase("log", expression(RECORD_FILTER)),
     attributes: attributesOf(RECORD_FIELDS),
+    capture: kubernetesCaptureSchema("event"),
     protocol: choice("Protocol of the server.", ["HTTP", "GRPC"], { default: "GRPC" }),
     path: collectorPath("/v1/logs"),
   },
