@@ -1,0 +1,137 @@
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { MountedFile } from "../../model/texts.ts";
+import type { ResolveContext } from "../policy.ts";
+import { HOOKS, type PolicyDeclaration } from "./declaration.ts";
+import type { CustomEntryConfig } from "./fields.ts";
+import { type ResolvedOptions, resolveOptions } from "./options.ts";
+import { type PolicySource, readPolicyModule } from "./read-policy.ts";
+
+/** A custom policy, read and resolved. */
+export interface CustomEntry extends Pick<PolicyDeclaration, "hooks" | "provides" | "isIdentity"> {
+  /** Name in logs, metrics and reviews: that of its file. */
+  readonly name: string;
+  /** Index in the configured list, and the place that the configuration gives it: `after authorization`. */
+  readonly index: number;
+  readonly order: string | undefined;
+  readonly options: ResolvedOptions;
+  readonly secrets: Readonly<Record<string, MountedFile>>;
+  readonly allow: readonly string[];
+  /** Milliseconds for an async hook. */
+  readonly deadline: number;
+  readonly passesOnFailure: boolean;
+  /** Its module, then the modules of the user that it imports. */
+  readonly sources: readonly PolicySource[];
+  /** Place that names it. */
+  readonly named: Origin;
+  readonly origin: Origin;
+}
+
+/** `custom` resolved. */
+export interface CustomNode {
+  readonly entries: readonly CustomEntry[];
+}
+
+/** Milliseconds that an async hook may take by default. */
+const DEADLINE = 2000;
+
+/** Reads the module of a policy and resolves its use; returns `undefined` after mistakes (reported). */
+export function resolveEntry(
+  config: CustomEntryConfig,
+  context: ResolveContext,
+): CustomEntry | undefined {
+  const { use, options, allow, timeout, passesOnFailure, secrets, isPublished, origin } = config;
+  const { index, place } = config;
+  const named = namePlace(config);
+  const read = readPolicyModule({ use, allow, isPublished }, named, context);
+  if (read === undefined) return undefined;
+  const { declaration, sources } = read;
+  const { hooks, provides, isIdentity } = declaration;
+  if (!hasMessages(hooks, use, named, context)) return undefined;
+  if (isIdentity && passesOnFailure) {
+    const message = `"failureMode: failOpen" would admit callers whom ${use} does not know`;
+    context.diagnostics.report("policy-module", childOf(origin, "failureMode"), { message });
+    return undefined;
+  }
+  const isAsync = HOOKS.some((hook) => hooks[hook]?.isAsync === true);
+  if (timeout !== undefined && !isAsync) {
+    const params = { field: '"timeout"', actsOn: "async hooks" };
+    context.diagnostics.report("idle-callout-field", childOf(origin, "timeout"), params);
+  }
+  const at = childOf(origin, "with");
+  const given = { options, secrets: Object.keys(secrets) };
+  const resolved = resolveOptions(declaration.options, given, at, context);
+  if (resolved === undefined) return undefined;
+  return {
+    name: use.replace(/^.*\//, "").replace(/\.ts$/, ""),
+    ...{ options: resolved, secrets, index },
+    order: place && `${place.side} ${place.name}`,
+    deadline: timeout ?? DEADLINE,
+    ...{ allow, passesOnFailure, sources, hooks, provides, isIdentity, named, origin },
+  };
+}
+
+/** Hooks about tools of MCP servers. */
+const TOOL_HOOKS = ["toolCall", "toolResult", "toolList"] as const;
+
+/** Hooks about texts of model calls. */
+export const TEXT_HOOKS = ["prompt", "completion"] as const;
+
+/** Hooks about bodies. */
+const BODY_HOOKS = ["requestBody", "responseBody", "responseStream"] as const;
+
+/** Returns the place that names a policy. */
+function namePlace({
+  isPublished,
+  origin,
+}: Pick<CustomEntryConfig, "isPublished" | "origin">): Origin {
+  return childOf(origin, isPublished ? "policy" : "use");
+}
+
+/** Reports hooks about traffic that the route does not have. */
+function hasMessages(
+  hooks: PolicyDeclaration["hooks"],
+  use: string,
+  at: Origin,
+  { route, phase, isOfConnections, diagnostics }: ResolveContext,
+): boolean {
+  const misplaced = isOfConnections
+    ? HOOKS.flatMap((hook) =>
+        hook === "connect" || hooks[hook] === undefined ? [] : [[hook, "requests"]],
+      )
+    : [
+        { hooks: TOOL_HOOKS, protocol: "mcp", actsOn: "MCP routes" },
+        { hooks: TEXT_HOOKS, protocol: "llm", actsOn: "routes to models" },
+        { hooks: BODY_HOOKS, protocol: "http", actsOn: "HTTP routes" },
+        { hooks: ["connect"] as const, protocol: "", actsOn: "connections of tcpRoutes" },
+      ].flatMap(({ hooks: some, protocol, actsOn }) =>
+        phase === "PostRouting" && route.protocol === protocol
+          ? []
+          : some.flatMap((hook) => (hooks[hook] === undefined ? [] : [[hook, actsOn]])),
+      );
+  for (const [hook, actsOn] of misplaced) {
+    const message = `the hook "${hook}" of ${use} acts on ${actsOn} only`;
+    diagnostics.report("policy-module", at, { message });
+  }
+  return misplaced.length === 0;
+}
+
+/** Reports values that two policies of a route provide: which one rules read would depend on the request. */
+export function reportProvidedTwice(
+  entries: readonly CustomEntry[],
+  { route, diagnostics }: ResolveContext,
+): void {
+  const before = route.identityFields.flatMap((each) => [...(each.providers ?? [])]);
+  const providers = new Map<string, string>(before);
+  for (const { name, provides, named } of entries) {
+    for (const value of Object.keys(provides ?? {})) {
+      const first = providers.get(value);
+      if (first !== undefined)
+        diagnostics.report("provided-twice", named, {
+          value,
+          first,
+          second: name,
+        });
+      providers.set(value, name);
+    }
+  }
+}
