@@ -1,5 +1,4 @@
 import { type BackendConfig, serverAddress } from "../backends/index.ts";
-import type { IdentityFields } from "../backends/parts/known-identities.ts";
 import { findBackend } from "../config/named-backends.ts";
 import { keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { guarded } from "../diagnostics/guarded.ts";
@@ -7,6 +6,7 @@ import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
 import { identities, type PolicyConfig, policyOf, respondsToAll } from "../policies/index.ts";
 import type { NamedServer, ResolveContext } from "../policies/policy.ts";
 import type { ListenerContext } from "./listeners.ts";
+import { afterPolicies } from "./provided-values.ts";
 
 /** Place of policies. */
 export type PolicyPlace = Pick<
@@ -59,29 +59,15 @@ export function resolvePolicies(
   context: ListenerContext,
 ): readonly PolicyUse[] {
   const kinds = policies.map(({ kind }) => kind);
-  let known = place.route.identityFields;
+  let route = place.route;
   return policies.flatMap((policy, index) => {
     const passed = new Set(kinds.slice(0, index));
     const later = new Set<string>(kinds.slice(index).filter((kind) => !passed.has(kind)));
     const own = place.isOnBackend === true ? {} : { later };
-    const route = { ...place.route, identityFields: known };
     const use = resolvePolicy(policy, { ...place, route, ...own }, context);
-    if (use !== undefined) known = withProvided(known, use, place.route.preRouting);
+    route = afterPolicies(route, [policy], use === undefined ? [] : [use]);
     return use ?? [];
   });
-}
-
-/** Adds the values that a policy provides to the known fields of variables. */
-function withProvided<Kind extends PolicyKind>(
-  known: readonly IdentityFields[],
-  { kind, settings }: PolicyUse<Kind>,
-  before: readonly string[],
-): readonly IdentityFields[] {
-  const { variable, provides } = policyOf(kind).traits;
-  // The listener's policies may provide more.
-  if (variable === undefined || provides === undefined || before.includes(kind)) return known;
-  const providers = provides(settings);
-  return [...known, { variable, fields: [...providers.keys()], providers }];
 }
 
 /** Resolves a policy; returns `undefined` if it has mistakes (reported). */

@@ -6,6 +6,7 @@ import { asksModels, modelNamesOf, protocolOf, spendsTokens } from "./backends.t
 import { withoutConsequences } from "./consequences.ts";
 import { checkCredentials } from "./credential-conflicts.ts";
 import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
+import { providedBefore } from "./provided-values.ts";
 import { inRequestOrder } from "./request-order.ts";
 import type { RouteContext } from "./routes.ts";
 
@@ -34,7 +35,10 @@ export function resolvePreRouting(
       policies: policies.map(({ kind }) => kind),
       preRouting: [],
       optional: policies.filter(passesAnonymous).map(({ kind }) => kind),
-      identityFields: policies.flatMap((policy) => identityFields(policy) ?? []),
+      identityFields: [
+        ...policies.flatMap((policy) => identityFields(policy) ?? []),
+        ...providedBefore([], context),
+      ],
       itemTargets: undefined,
       modelNames: isKnown ? modelNamesOf(backends) : undefined,
       prefixes: undefined,

@@ -34,6 +34,7 @@ import { resolveConnectionRules } from "./connection-rules.ts";
 import { resolveKeysApi } from "./keys-api.ts";
 import { certificateOf, checkVersions, ownHandshake, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
+import { checkLoggedValues } from "./logged-values.ts";
 import { resolveMetricLabels } from "./metric-labels.ts";
 import { reportIdleCatalog, resolveModelCatalog } from "./model-catalog.ts";
 import { checkPathRules } from "./path-handling.ts";
@@ -160,6 +161,7 @@ function resolveGateway(
     traffic.secretHeaders,
     diagnostics,
   );
+  checkLoggedValues(gateway, routes, context);
   const capturedBodies = capturedBodiesOf(accessLog, tracing, metricLabels);
   const logLevels = resolveLevels(gateway.logLevels, diagnostics);
   if (

@@ -30,6 +30,7 @@ import { withoutConsequences } from "./consequences.ts";
 import { checkCredentials, checkPreflights } from "./credential-conflicts.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { effectivePolicies, namedServer, type PolicyPlace, resolvePolicies } from "./policies.ts";
+import { afterPolicies, providedBefore } from "./provided-values.ts";
 import { inRequestOrder } from "./request-order.ts";
 import { resolveMatch, trimmedPrefix } from "./route-matches.ts";
 import type { TableRoute } from "./routing-table.ts";
@@ -90,15 +91,22 @@ function unnamedRoute(resource: RouteResource, name: string, whole: RouteContext
     context.diagnostics.report("rule-without-backend", origin, { route: name });
   }
   const place = routePlace(resource, policies, context);
+  const uses = resolvePolicies(
+    isServed(resource) ? policies : withoutCalls(policies),
+    place,
+    context,
+  );
+  // Backends are called after all policies, so their expressions read what these provide.
+  const after = { ...place, route: afterPolicies(place.route, policies, uses) };
   const backends = resolveBackends(
     resource.backends,
     {
       ...context,
-      ...place,
+      ...after,
       identities,
       namedServer: (server, at) => namedServer("promptGuard", server, at, context),
     },
-    (own, share) => resolvePolicies(own, { ...place, isOnBackend: true, ...share }, context),
+    (own, share) => resolvePolicies(own, { ...after, isOnBackend: true, ...share }, context),
   );
   checkShares(resource, policies, context.diagnostics);
   checkRepeated(resource, policies, context);
@@ -106,11 +114,6 @@ function unnamedRoute(resource: RouteResource, name: string, whole: RouteContext
   checkPreflights(policies, listenersOf(resource, context), context.diagnostics);
   checkWeights(resource, context);
   checkOpenProxy(resource, name, context);
-  const uses = resolvePolicies(
-    isServed(resource) ? policies : withoutCalls(policies),
-    place,
-    context,
-  );
   const route: RouteNode = {
     id: "",
     name,
@@ -281,9 +284,10 @@ function routePlace(
       preRouting: preRouting.map(({ kind }) => kind),
       optional: optionalOf([...policies, ...preRouting]),
       countsCosts: [...policies, ...preRouting].some(countsCosts),
-      identityFields: [...policies, ...preRouting].flatMap(
-        (policy) => identityFields(policy) ?? [],
-      ),
+      identityFields: [
+        ...[...policies, ...preRouting].flatMap((policy) => identityFields(policy) ?? []),
+        ...providedBefore(preRouting, context),
+      ],
       // Item and model names may belong to a server that was omitted.
       itemTargets: resource.isPartial === true ? undefined : itemTargetsOf(resource.backends),
       modelNames: resource.isPartial === true ? undefined : modelNamesOf(resource.backends),

@@ -23,7 +23,7 @@ import { servedHosts, servedRoutes, servedTcpRoutes } from "../ir/routes.ts";
 import { kebabCase } from "../model/identifiers.ts";
 import type { CachedModules } from "./cached-modules.ts";
 import { inputNames } from "./input-names.ts";
-import { policyModules } from "./policy-modules.ts";
+import { policyModules, policyPowers } from "./policy-modules.ts";
 import { namedNeeds } from "./startup-needs.ts";
 import { tableParts } from "./table-parts.ts";
 
@@ -53,6 +53,7 @@ export function emitModules(
   const places = placeNames(files);
   const tracer = traceOf(trace, places, files);
   const needs = namedNeeds(program, cached?.needs);
+  const policies = policyPowers(program);
   const names = mainNames(program);
   const parts = tableParts(program, names);
   const main = mainModule(program, {
@@ -62,7 +63,8 @@ export function emitModules(
     trace: tracer,
     routePath: (route) => `./${routePath(route)}`,
     listenerPath: (policies) => `./${listenerPath(policies)}`,
-    hasNeeds: needs.length > 0,
+    hasStartup: needs.length > 0 || policies !== undefined,
+    hasPolicies: policies !== undefined,
   });
   const listeners = program.binds.flatMap((bind) => bind.listeners);
   const preRouting = listeners.flatMap((listener) => {
@@ -118,9 +120,16 @@ export function emitModules(
   const connections =
     rules === undefined ? [] : [connectionRulesModule(rules, { inputs, trace: tracer })];
   const startup =
-    needs.length === 0
+    needs.length === 0 && policies === undefined
       ? []
-      : [startupModule(needs, { inputs, trace: tracer, logFormat: program.process.logFormat })];
+      : [
+          startupModule(needs, {
+            inputs,
+            trace: tracer,
+            logFormat: program.process.logFormat,
+            policies,
+          }),
+        ];
   const rest = [...connections, ...log, ...labelled, ...stored, ...traces, ...startup];
   return [
     main,

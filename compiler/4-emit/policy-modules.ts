@@ -16,3 +16,18 @@ export function policyModules(program: Program): readonly PrintedModule[] {
     user: { folder: path.dirname(path.resolve(file)), file },
   }));
 }
+
+/** Names of the Fetch standard, whose classes Node.js loads only if code names them. */
+const FETCH = /\b(?:fetch|Headers|Request|Response|FormData|WebSocket|EventSource|MessageEvent)\b/;
+
+/** Returns what policies of a program use of the language; `undefined` if it has none. */
+export function policyPowers(program: Program): { readonly usesFetch: boolean } | undefined {
+  const sources = policySources(program);
+  if (sources.length === 0) return undefined;
+  return { usesFetch: sources.some(({ text }) => namesFetch(text)) };
+}
+
+/** Whether code names a part of the Fetch standard. */
+export function namesFetch(code: string): boolean {
+  return FETCH.test(code);
+}

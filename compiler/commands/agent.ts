@@ -45,6 +45,7 @@ async function follow(_: Arguments, { host, print }: CommandContext): Promise<Co
   const log = (level: string, message: string) =>
     print(`${new Date().toISOString()} ${level} ${message}\n`);
   const { endOnSignal, logUncaughtErrors } = await import("gwc/runtime/gateway/start");
+  const { lateErrorText } = await import("gwc/runtime/policies/custom/policy-errors");
   let isServing = false;
   const end = () => process.exit(0);
   process.once("SIGTERM", end);
@@ -74,7 +75,7 @@ async function follow(_: Arguments, { host, print }: CommandContext): Promise<Co
         process.off("SIGTERM", end);
         process.off("SIGINT", end);
         endOnSignal(running, ["SIGTERM", "SIGINT"]);
-        logUncaughtErrors();
+        logUncaughtErrors({ lateErrorText });
       },
     });
   } catch (error) {

@@ -36,6 +36,7 @@ async function serve(
   const input = commandInput(given, host, "gwc run FILE");
   if (input.kind === "none") return input.result;
   const { endOnSignal, logUncaughtErrors } = await import("gwc/runtime/gateway/start");
+  const { lateErrorText } = await import("gwc/runtime/policies/custom/policy-errors");
   const opening = LiveGateway.open({
     file: input.files[0] ?? "",
     isStrict: flags.has("strict"),
@@ -52,7 +53,7 @@ async function serve(
   endOnSignal({ close }, ["SIGTERM", "SIGINT"]);
   const live = await opening;
   if (!(live instanceof LiveGateway)) return { exitCode: 1, stderr: live.talk };
-  logUncaughtErrors();
+  logUncaughtErrors({ lateErrorText });
   process.on("SIGHUP", () => live.reload());
   const address = host.variable("ADMIN_ADDR") ?? live.current.program.process.adminAddress;
   if (address !== "off") await openAdmin(address, live);

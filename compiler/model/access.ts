@@ -67,6 +67,8 @@ export interface SettingsChange {
   readonly direction: ChangeDirection;
   /** Description of the difference: `mode strict -> optional`. */
   readonly text: string;
+  /** Changed lines of code; absent if the difference is not in code. */
+  readonly lines?: readonly string[];
 }
 
 /** Comparison of two versions of settings. */

@@ -1,7 +1,7 @@
 import { childOf } from "../diagnostics/diagnostic.ts";
 import type { Infer } from "../schema/schema.ts";
-import { checkOf, comparison, mayRefuse } from "./custom/access.ts";
-import { type CustomNode, reportProvidedTwice, resolveEntry, TEXT_HOOKS } from "./custom/entry.ts";
+import { checkOf, comparison, mayRefuse, partsOf } from "./custom/access.ts";
+import { type CustomNode, resolveEntry, TEXT_HOOKS } from "./custom/entry.ts";
 import {
   type CustomConfig,
   kubernetesSchema,
@@ -9,6 +9,7 @@ import {
   lowerPublished,
   schema,
 } from "./custom/fields.ts";
+import { declaredValues, providedValues, reportProvidedTwice } from "./custom/provided-values.ts";
 import type { Policy } from "./policy.ts";
 
 /** Runs policies that users write in TypeScript. */
@@ -26,12 +27,8 @@ export const customPolicies: Policy<
   traits: {
     actsOn: ["requests", "streams"],
     variable: "custom",
-    provides: ({ entries }) =>
-      new Map(
-        entries.flatMap(({ name, provides }) =>
-          Object.keys(provides ?? {}).map((value) => [value, name] as const),
-        ),
-      ),
+    provides: ({ entries }) => providedValues(entries),
+    declares: ({ entries }, reading) => declaredValues(entries, reading),
     changesRequest: () => "anything",
     textHooks: ({ entries }) => {
       const readers = entries.filter(({ hooks }) => TEXT_HOOKS.some((hook) => hooks[hook]));
@@ -47,6 +44,7 @@ export const customPolicies: Policy<
     customHooks: ({ entries }) =>
       new Map(entries.map(({ name, hooks }) => [name, HOOKS.filter((hook) => hooks[hook])])),
     sources: ({ entries }) => entries.flatMap(({ sources }) => sources),
+    parts: partsOf,
   },
   schema,
   names: ["customPolicy"],

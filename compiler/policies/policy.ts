@@ -20,7 +20,7 @@ import type { SharedStore } from "../model/shared-store.ts";
 import type { Text } from "../model/texts.ts";
 import type { Section, Traffic } from "../model/traffic.ts";
 import type { Schema } from "../schema/schema.ts";
-import type { PolicySource } from "./custom/read-policy.ts";
+import type { PolicyReading, PolicySource } from "./custom/read-policy.ts";
 import type { CaseConfig } from "./parts/case-config.ts";
 
 /**
@@ -111,8 +111,12 @@ export interface PolicyTraits<Config, Settings> {
   provides?(settings: Settings): ReadonlyMap<string, string>;
   /** Custom policies that it runs by name, and the hooks of each; absent if none. */
   customHooks?(settings: Settings): ReadonlyMap<string, readonly string[]>;
+  /** The same of a policy that is not resolved; `undefined` if it has mistakes. Absent if it does not provide any. */
+  declares?(config: Config, reading: PolicyReading): ReadonlyMap<string, string> | undefined;
   /** Modules that users wrote and that its code imports; absent if none. */
   sources?(settings: Settings): readonly PolicySource[];
+  /** Policies that it consists of, which summaries name; absent if it is one. */
+  parts?(settings: Settings): readonly PolicyPart[];
   /** Guards of texts that it has; absent if it has none. */
   promptGuard?(settings: Settings): PromptGuardNode;
   /**
@@ -198,6 +202,13 @@ export interface PolicyLowering<Config, Settings, Value> {
 export interface ConfigPart<Config> {
   readonly config: Config;
   readonly place: OrderPlace | undefined;
+}
+
+/** A policy among several of a kind: code that users wrote, and its settings. */
+export interface PolicyPart {
+  readonly name: string;
+  readonly code: unknown;
+  readonly settings: unknown;
 }
 
 /** A place in request order, as configured. */

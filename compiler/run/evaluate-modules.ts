@@ -1,8 +1,11 @@
 import { stripTypeScriptTypes } from "node:module";
 import path from "node:path";
 import { Script } from "node:vm";
-import { POLICY_INTERFACE, POLICY_MODULE } from "../4-emit/policy-modules.ts";
+import { StartupError } from "../../runtime/process/startup-error.ts";
+import { namesFetch, POLICY_INTERFACE, POLICY_MODULE } from "../4-emit/policy-modules.ts";
+import { POLICY_FOLDER } from "../policies/custom/read-policy.ts";
 import { typescript } from "../policies/custom/typescript.ts";
+import { alignedLines } from "./aligned-lines.ts";
 
 /** A module, as it is evaluated. */
 export interface RunnableModule {
@@ -49,9 +52,11 @@ export async function evaluateModules(
       const own = path.posix.join(path.posix.dirname(name), specifier);
       imported.set(specifier, await (isOwn(specifier) ? evaluate(own) : import(specifier)));
     }
+    if (name.startsWith(POLICY_FOLDER)) await protectFrom(module);
     const start: unknown = new Script(module.code, { filename: name }).runInThisContext();
     // `runnable` made it one.
-    const exports = (start as ModuleFunction)((specifier) => imported.get(specifier));
+    const run = () => (start as ModuleFunction)((specifier) => imported.get(specifier));
+    const exports = name.startsWith(POLICY_FOLDER) ? await loadedPolicy(run) : run();
     evaluated.set(name, exports);
     return exports;
   };
@@ -63,6 +68,23 @@ export async function evaluateModules(
     turnAt = performance.now();
   }
   return evaluated;
+}
+
+/** Protects the language from a module of a user, which runs in this process from now on. */
+async function protectFrom({ code }: GeneratedModule): Promise<void> {
+  const { protectLanguage } = await import("gwc/runtime/policies/custom/protect-language");
+  protectLanguage({ usesFetch: namesFetch(code) });
+}
+
+/** Evaluates a module of a user. Throws a StartupError with its place if it throws. */
+async function loadedPolicy(run: () => Exports): Promise<Exports> {
+  try {
+    return run();
+  } catch (error) {
+    const { loadErrorText } = await import("gwc/runtime/policies/custom/policy-errors");
+    const text = loadErrorText(error);
+    throw text === undefined ? error : new StartupError(text);
+  }
 }
 
 /** A module as a function from what it imports to what it exports. */
@@ -92,7 +114,7 @@ export function runnable(text: string): RunnableModule {
       exported.push(name);
       return "";
     });
-  const code = `(($imported) => {"use strict";${body}\nreturn { ${exported.join(", ")} };\n})`;
+  const code = `(function ($imported) {"use strict";${body}\nreturn { ${exported.join(", ")} };\n})`;
   return { code, imported };
 }
 
@@ -106,13 +128,19 @@ export function runnableUserModule(
 ): RunnableModule {
   const { ts } = typescript();
   const imports = ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName);
-  const compilerOptions = { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ESNext };
-  const code = ts.transpileModule(text, { compilerOptions }).outputText;
+  const { outputText, sourceMapText = "" } = ts.transpileModule(text, {
+    compilerOptions: {
+      ...{ module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ESNext },
+      ...{ removeComments: true, sourceMap: true },
+    },
+  });
+  const code = alignedLines(outputText.replace(/\/\/# sourceMappingURL=.*\n?$/, ""), sourceMapText);
   const imported = imports.map((specifier) => urlOf(specifier) ?? specifier);
   const urls = Object.fromEntries(imports.map((specifier, index) => [specifier, imported[index]]));
   const body = `const require = (name) => $imported(${JSON.stringify(urls)}[name] ?? name);`;
   return {
-    code: `(($imported) => {"use strict"; const exports = {}; ${body}\n${code}\nreturn exports;\n})`,
+    // Of an arrow function, `this` would be the global object, which policies cannot name.
+    code: `(function ($imported) {"use strict"; const exports = {}; ${body} ${code}\nreturn exports;\n})`,
     imported,
   };
 }

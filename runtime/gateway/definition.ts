@@ -23,6 +23,8 @@ export interface Gateway {
   readonly accessLog: AccessLogSettings;
   /** Labels of requests in metrics; absent without any. */
   readonly metricLabels?: MetricLabels;
+  /** Formats an uncaught error of code that users wrote, `undefined` for others; absent without such code. */
+  readonly lateErrorText?: (error: unknown) => string | undefined;
   /** Stream of refusals, logins and process events; absent without an audit log. */
   readonly audit?: AuditStream;
   /** Assigns ids to requests; if absent, they have none. */

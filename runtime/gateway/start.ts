@@ -23,7 +23,7 @@ export async function startGateway(gateway: Gateway): Promise<RunningGateway> {
     const close = async () => (await opening).close();
     endOnSignal({ close }, ["SIGTERM", "SIGINT", "SIGHUP"]);
     const running = await opening;
-    logUncaughtErrors();
+    logUncaughtErrors(gateway);
     return running;
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
@@ -51,11 +51,13 @@ export function endOnSignal(
 
 /**
  * Logs uncaught exceptions with their stack on stderr. They are bugs in the handling of one request or stream; ending the
- * process would abort all others.
+ * process would abort all others. Errors of code that users wrote name their module instead.
  */
-export function logUncaughtErrors(): void {
+export function logUncaughtErrors({ lateErrorText }: Pick<Gateway, "lateErrorText">): void {
   const report = (error: unknown) => {
-    writeError(`bug: ${bugText(error)}`, { kind: "bug" });
+    const text = lateErrorText?.(error);
+    if (text === undefined) writeError(`bug: ${bugText(error)}`, { kind: "bug" });
+    else writeError(`error: ${text}`);
   };
   process.on("uncaughtException", report);
   process.on("unhandledRejection", report);

@@ -1,3 +1,4 @@
+import { noteCaller } from "../http/caller-identity.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { isGrpcCall, noteRefusal, refuse } from "../http/refuse.ts";
 import type { ProvidedTypes, ValueType } from "../policy/policy.ts";
@@ -14,6 +15,7 @@ import {
 import { frozenCopy } from "./custom/frozen-copy.ts";
 import { MadeRefusal, refusalFields } from "./custom/made-refusal.ts";
 import { type KnownIdentities, RequestView } from "./custom/request-view.ts";
+import { requireWatchedLanguage } from "./custom/watched-language.ts";
 
 /** Runs the `request` hook of a policy that is not async. Returns false if the request was refused. */
 export function applyCustom(
@@ -64,6 +66,7 @@ export async function withinDeadline<Result>(
     noteDuration(exchange, name, hook, began);
     const result =
       pending instanceof Promise ? await inTime(pending, deadline, () => view.abort()) : pending;
+    requireWatchedLanguage();
     span?.end();
     return result;
   } catch (error) {
@@ -133,7 +136,7 @@ export function refuseAs(
 /** Makes values readable as `custom.NAME`. */
 function addProvided(
   exchange: Exchange,
-  { provides, definition }: CustomPolicy,
+  { name, provides, definition }: CustomPolicy,
   values: unknown,
 ): void {
   if (values instanceof Promise) {
@@ -147,16 +150,30 @@ function addProvided(
     Object.create(null),
     exchange.attributes.custom,
   );
-  for (const [name, value] of Object.entries(values)) {
-    const type = Object.hasOwn(provides, name) ? provides[name] : undefined;
-    if (type === undefined) throw new TypeError(`"${name}" is not in provides`);
+  for (const [field, value] of Object.entries(values)) {
+    const type = Object.hasOwn(provides, field) ? provides[field] : undefined;
+    if (type === undefined) throw new TypeError(`"${field}" is not in provides`);
     if (value === undefined) continue;
-    if (!isOfType(value, type)) throw new TypeError(`"${name}" is not of the type "${type}"`);
-    provided[name] = frozenCopy(value);
+    if (!isOfType(value, type)) throw new TypeError(`"${field}" is not of the type "${type}"`);
+    provided[field] = frozenCopy(value);
   }
   const missing = definition.identity === true && absentOf(provides, values);
   if (missing) throw new TypeError(`an identity without "${missing}"`);
   exchange.attributes.custom = Object.freeze(provided);
+  if (definition.identity === true) noteIdentity(exchange, name, provides, provided);
+}
+
+/** Notes who the caller is, for access lines and for what is kept for each caller: the first declared value names it. */
+function noteIdentity(
+  { record }: Exchange,
+  policy: string,
+  provides: ProvidedTypes,
+  provided: Readonly<Record<string, unknown>>,
+): void {
+  const values = Object.keys(provides).map((each) => provided[each]);
+  const own = `custom ${policy} ${JSON.stringify(values)}`;
+  record.caller = record.caller === undefined ? own : `${record.caller}, ${own}`;
+  noteCaller(record, { kind: "user", name: String(values[0]) });
 }
 
 function isPlainObject(value: unknown): value is object {

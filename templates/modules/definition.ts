@@ -32,8 +32,19 @@ import { storeValue } from "./store.ts";
 import { TRACING_PATH } from "./tracing.ts";
 import { USAGE_PATH } from "./usage.ts";
 
+/** Context of the gateway's value. */
+interface GatewayContext {
+  readonly names: MainNames;
+  readonly trace: Trace;
+  /** Whether it contains policies of users. */
+  readonly hasPolicies: boolean;
+}
+
 /** Writes the gateway that `main.ts` exports: its ports and its settings. */
-export function gatewayValue(program: Program, names: MainNames, trace: Trace): Printable {
+export function gatewayValue(
+  program: Program,
+  { names, trace, hasPolicies }: GatewayContext,
+): Printable {
   const { name: gatewayName, binds, tcp, connections, process, logLevels } = program;
   const { mesh, workloadApi } = program;
   return {
@@ -47,6 +58,9 @@ export function gatewayValue(program: Program, names: MainNames, trace: Trace): 
     ],
     connections: connectionsValue(connections),
     accessLog: accessLogValue(program),
+    lateErrorText: hasPolicies
+      ? imported("gwc/runtime/policies/custom/policy-errors", "lateErrorText")
+      : undefined,
     metricLabels: program.metricLabels && imported(METRIC_LABELS_PATH, "metricLabels"),
     audit: process.audit && auditCode(process.audit.file),
     requestId: program.requestId && requestIdsCode(program.requestId),

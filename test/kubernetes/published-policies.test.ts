@@ -127,6 +127,7 @@ describe("tenants", () => {
 describe("mistakes of operators", () => {
   it.each([
     ["a package", 'import x from "undici";\n', 'cannot import the package \\"undici\\"'],
+    ["a change of the language", "Math.max = Math.min;\n", "belongs to all policies"],
     ["a module of Node.js", 'import fs from "node:fs";\n', "node:fs"],
     ["a use of the network", 'export const x = () => fetch("http://x");\n', "fetch"],
   ])("close the routes of tenants that name the policy, and no others: %s", (_, top, message) => {
@@ -137,6 +138,29 @@ describe("mistakes of operators", () => {
     expect(paths).toContain("main.ts");
     expect(paths).not.toContain("policies/keys.ts");
   });
+});
+
+it("a package that operators bundle into a module is part of a published policy", async () => {
+  const { build } = await import("esbuild");
+  const { outputFiles } = await build({
+    ...{ entryPoints: ["minisearch"], bundle: true, format: "esm", write: false },
+    banner: { js: "// @ts-nocheck" },
+  });
+  const policy = `import { definePolicy } from "gwc/policy";
+import MiniSearch from "./minisearch.ts";
+
+const words = new MiniSearch({ fields: ["text"] });
+
+export default definePolicy({
+  request(request) {
+    if (words.search(request.path).length > 0) return request.refuse(403, "found");
+  },
+});
+`;
+  const files = { "policies/keys.ts": policy, "policies/minisearch.ts": outputFiles[0]?.text ?? "" };
+  const { paths, shop } = judged({ policy: "keys" }, files);
+  expect(paths).toContain("policies/minisearch.ts");
+  expect(shop).toContain("openCustomPolicy");
 });
 
 describe("operators", () => {

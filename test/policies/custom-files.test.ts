@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { memoryHost } from "../../compiler/host.ts";
 import { auditPrograms } from "../../compiler/inspect/audit/audit.ts";
@@ -104,6 +106,13 @@ it("gwc run reloads a policy when its module changes", async () => {
   expect(await sent()).not.toContain("x-first");
 });
 
+it("a thousand versions of a module leave nothing in memory", async () => {
+  const script = path.join(import.meta.dirname, "reloaded-modules.ts");
+  const options = ["--expose-gc", script];
+  const { stdout } = await promisify(execFile)(process.execPath, options);
+  expect(Number(stdout)).toBeLessThan(10);
+});
+
 it("gwc init writes a policy that gwc check accepts, and its test", async () => {
   const folder = temporaryFolder({ "gateway.yaml": config(3000, "http://127.0.0.1:1") });
   const written = await gwc(["init", "--policy", "own"], { cwd: folder });
@@ -131,10 +140,35 @@ it("gwc diff names changed code, and what a use allows and does on failure", () 
   const old = checked("old.yaml", config(3000, upstream), policy("x-a"));
   const now = checked("new.yaml", config(3000, upstream), policy("x-b"));
   expect(difference(old, now)).toContain("code of policies/own.ts changed");
+  expect(difference(old, now)).toMatch(
+    /\n +@@ 4\n +export default.*\n +request\(request\) \{\n +- +request\.headers\.set\("x-a".*\n +\+ +request\.headers\.set\("x-b"/,
+  );
   const open = config(3000, upstream, { failureMode: "failOpen", allow: ["fetch"] });
   const opened = difference(old, checked("new.yaml", open, policy("x-a")));
   expect(opened).toContain("if own fails, requests are allowed");
   expect(opened).toContain("allow of own fetch added");
+});
+
+it("gwc graph, and gwc diff with a manifest, name policies", async () => {
+  const upstream = "http://127.0.0.1:1";
+  const folder = temporaryFolder({
+    "gateway.yaml": config(3000, upstream, { timeout: "1s" }),
+    "next.yaml": config(3000, upstream, { timeout: "2s" }),
+    "policies/own.ts": policy("x-a").replace("request(", "async request("),
+  });
+  expect((await gwc(["graph"], { cwd: folder })).stdout).toContain("custom: own");
+  expect((await gwc(["build", "-o", "built"], { cwd: folder })).code).toBe(0);
+  const drawn = await gwc(["graph", "built/manifest.json"], { cwd: folder });
+  expect(drawn.stdout).toContain("custom: own");
+  const compared = async (file: string) =>
+    (await gwc(["diff", "built/manifest.json", file], { cwd: folder })).stdout;
+  expect(await compared("next.yaml")).toContain("custom: settings of own changed");
+  expect(await compared("gateway.yaml")).toContain("no request is treated differently");
+  writeFileSync(
+    path.join(folder, "policies/own.ts"),
+    policy("x-b").replace("request(", "async request("),
+  );
+  expect(await compared("gateway.yaml")).toContain("custom: code of own changed");
 });
 
 it("gwc explain prints what a module declares", async () => {

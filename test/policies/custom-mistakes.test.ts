@@ -81,6 +81,21 @@ describe("a policy's module", () => {
     );
   });
 
+  it.each([
+    ["  request() { return later(); },", "request"],
+    ["  request: later,", "request"],
+    ["  requestBody: () => (Math.random() > 1 ? later() : undefined),", "requestBody"],
+  ])("declares hooks async that return promises: %s", (hooks, name) => {
+    const found = mistakes(policy(hooks, "async function later() {}")).filter((each) =>
+      each.includes("policy-types"),
+    );
+    expect(found).toEqual([
+      expect.stringMatching(
+        `^policies/own.ts:4:3 policy-types: the hook "${name}" returns a promise`,
+      ),
+    ]);
+  });
+
   it("uses what Node.js 24 has of the language", () => {
     const text = policy(
       '  request(request) {\n    request.headers.set("x", new Uint8Array(1).toHex());\n  },',
@@ -135,6 +150,40 @@ describe("a policy's module", () => {
     [policy("  request() { process.exit(); },", "declare const process: any;"), "add process"],
     [policy("  request() { (() => 1).constructor('1'); },"), '"constructor" is not allowed'],
     [policy("  request() { const { constructor: F } = () => 1; F; },"), '"constructor" is not'],
+    [
+      policy("  options: { n: { type: 'integer', default: 'x' } },\n  request() {},"),
+      '"default" of the option "n" is not one of its valid values',
+    ],
+    [
+      policy("  options: { n: { type: 'integer', minimum: 3, default: 2 } },\n  request() {},"),
+      '"default" of the option "n"',
+    ],
+    [
+      policy("  options: { n: { type: 'string', pattern: '(' } },\n  request() {},"),
+      '"pattern" of the option "n" is not a regular expression',
+    ],
+    [
+      policy("  options: { n: { type: 'string', minimum: 1 } },\n  request() {},"),
+      '"minimum" of the option "n" is for the type number or integer',
+    ],
+    [
+      policy("  options: { n: { type: 'string', secret: true, default: 'x' } },\n  request() {},"),
+      "a default would be part of the code",
+    ],
+    [
+      policy("  options: { 'a b': { type: 'string' } },\n  request() {},"),
+      "not a name of an option",
+    ],
+    [policy("  provides: { 'a-b': 'string' },\n  request() {},"), "not a name of a value"],
+    [
+      policy("  request() { Array.prototype.map = () => []; },"),
+      '"Array.prototype.map" belongs to',
+    ],
+    [policy("  request() { delete Math.max; },"), '"Math.max" belongs to'],
+    [policy("  request() { crypto = 1; },"), '"crypto" belongs to'],
+    [policy("  request() { Object.assign(JSON, {}); },"), '"JSON" belongs to'],
+    [policy("  request(r) { (r as any).__proto__.x = 1; },"), '"__proto__" belongs to'],
+    [policy("  request(r) { (r as any)['__proto__'].x = 1; },"), '"__proto__" belongs to'],
   ])("is refused: %s", (text, message) => {
     expect(mistakes(text).join("\n")).toMatch(/policy-module: /);
     expect(mistakes(text).join("\n")).toContain(message);

@@ -45,6 +45,9 @@ const apiKey = {
 const cors = { allowOrigins: ["https://app.example.com"] };
 const preflight = { origin: "https://app.example.com", "access-control-request-method": "GET" };
 
+const RULES = { rules: ['custom.nmae == "ann"'] };
+const SET = { request: { set: { "x-name": "custom.nmae" } } };
+
 let gateway: Gateway;
 let guarded: Gateway;
 
@@ -184,6 +187,37 @@ describe("the check", () => {
     ]);
   });
 
+  it.each([
+    ["a route without such a policy", {}, { authorization: { rules: ["has(custom.nmae)"] } }, {}],
+    ["a policy of the listener", { custom: [name] }, { authorization: RULES }, {}],
+    ["a backend", {}, { custom: [name] }, { transformations: SET }],
+  ])("warns of values that no policy provides: %s", (_, listener, route, backend) => {
+    const backends = [{ host: "127.0.0.1:9", policies: backend }];
+    const routes = [{ policies: route, backends }];
+    const listeners = [{ policies: listener, routes }];
+    expect(unknown({ binds: [{ port: 3000, listeners }] })).toEqual(["custom.nmae"]);
+  });
+
+  it("knows the values of policies of the listener", () => {
+    const authorization = { rules: ['custom.name == "ann"'] };
+    const routes = [{ policies: { authorization }, backends: [{ host: "127.0.0.1:9" }] }];
+    const listeners = [{ policies: { custom: [name] }, routes }];
+    expect(unknown({ binds: [{ port: 3000, listeners }] })).toEqual([]);
+  });
+
+  it.each([
+    ["fields of the log", { config: { logging: { fields: { add: { who: "custom.nmae" } } } } }],
+    ["a filter of the log", { config: { logging: { filter: 'custom.nmae == "x"' } } }],
+    ["labels of metrics", { frontendPolicies: { metrics: { add: { who: "custom.nmae" } } } }],
+  ])("warns of values that no policy provides: %s", (_, config) => {
+    const routes = [{ policies: { custom: [name] }, backends: [{ host: "127.0.0.1:9" }] }];
+    expect(unknown({ ...config, binds: [{ port: 3000, listeners: [{ routes }] }] })).toEqual([
+      "custom.nmae",
+    ]);
+    const right = JSON.parse(JSON.stringify(config).replace("nmae", "name"));
+    expect(unknown({ ...right, binds: [{ port: 3000, listeners: [{ routes }] }] })).toEqual([]);
+  });
+
   it("refuses values that two policies provide at different places", () => {
     expect(codes({ cors, custom: [name, { ...name, before: "cors" }] })).toEqual([
       "provided-twice",
@@ -204,6 +238,16 @@ describe("the check", () => {
     expect(findings.map(({ code }) => code)).toEqual(["never-reached"]);
   });
 });
+
+/** Returns the fields of variables that never exist, of a whole configuration. */
+function unknown(config: object): readonly string[] {
+  const host = memoryHost({ "gateway.yaml": JSON.stringify(config), ...files });
+  const { findings, programs } = checkInput(["gateway.yaml"], host, false);
+  expect(programs).toHaveLength(1);
+  return findings
+    .filter(({ code }) => code === "unknown-identity-field")
+    .map(({ message }) => /^"([^"]+)"/.exec(message)?.[1] ?? message);
+}
 
 describe("gwc diff", () => {
   const difference = (before: object, after: object) => {

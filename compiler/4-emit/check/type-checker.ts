@@ -2,6 +2,7 @@ import path from "node:path";
 import type { Project, ts } from "ts-morph";
 import type { TypeScriptPackage } from "../../policies/custom/typescript.ts";
 import { POLICY_INTERFACE, POLICY_MODULE } from "../policy-modules.ts";
+import { undeclaredPromises } from "./undeclared-promises.ts";
 
 /** The configuration file of the type check. */
 export const checkerFile: string = import.meta.filename;
@@ -65,11 +66,12 @@ export function findingsIn(
     options: { ...compilerOptions(ts), lib: librariesFor(modules) },
     host: compilerHost(ts, texts, runtimeResolver(ts, runtime, texts.files), packages),
   });
-  return unchecked.flatMap(({ path: module }) => {
+  return unchecked.flatMap(({ path: module, user }) => {
     const source = program.getSourceFile(GENERATED + module);
     const found = [
       ...program.getSyntacticDiagnostics(source),
       ...program.getSemanticDiagnostics(source).filter(({ code }) => code !== NEVER_EQUAL),
+      ...(user && source ? undeclaredPromises(source, program.getTypeChecker(), ts) : []),
     ];
     return found.map(({ start = 0, length = 0, messageText }) => ({
       module,

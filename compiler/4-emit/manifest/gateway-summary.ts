@@ -7,6 +7,7 @@ import type { ListenerNode, Program } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
 import { settingsKey } from "../../ir/settings-text.ts";
 import { matchText } from "../../model/matches.ts";
+import { type PolicyKind, policyOf } from "../../policies/index.ts";
 import { startupNeeds } from "../startup-needs.ts";
 import type { ChainSummary, GatewaySummary } from "./manifest-schema.ts";
 
@@ -46,6 +47,7 @@ export function gatewaySummary(program: Program): GatewaySummary {
           name,
           hostnames: listener.table.flatMap((each) => (each.route === id ? each.hostname : [])),
           policies: joinedPolicies(policies).map(({ kind }) => kind),
+          ...partsOfAll(policies),
           backends: tcpBackendText(backends),
         })),
         settings: digest(listener),
@@ -69,6 +71,7 @@ function chainSummary(policies: readonly PolicyUse[]): ChainSummary {
     policies: Object.fromEntries(
       joinedPolicies(policies).map((use) => [use.kind, settingsOf(use)]),
     ),
+    ...partsOfAll(policies),
     identities: checks.flatMap((check) => {
       if (check.kind !== "identity") return [];
       const { variable, isRequired, proof } = check;
@@ -85,6 +88,22 @@ function chainSummary(policies: readonly PolicyUse[]): ChainSummary {
       }));
     }),
   };
+}
+
+/** Returns the parts of policies that consist of several; an empty object if none does. */
+function partsOfAll(policies: readonly PolicyUse[]): Pick<ChainSummary, "parts"> {
+  const found = joinedPolicies(policies).flatMap((use) => {
+    const parts = partsOf(use).map(({ name, code, settings }) => [
+      name,
+      { code: digest(code), settings: digest(settings) },
+    ]);
+    return parts.length === 0 ? [] : [[use.kind, Object.fromEntries(parts)] as const];
+  });
+  return found.length === 0 ? {} : { parts: Object.fromEntries(found) };
+}
+
+function partsOf<Kind extends PolicyKind>({ kind, settings }: PolicyUse<Kind>) {
+  return policyOf(kind).traits.parts?.(settings) ?? [];
 }
 
 /** Returns a digest of a policy's settings, or `rules` if its rules are all it has. */

@@ -11,8 +11,20 @@ import {
 
 const texts = (what: string) => list(text(what));
 
+/** Parts of policies that users wrote, by policy and name. */
+const parts = map(
+  map(
+    object(
+      { code: text("digest of its code"), settings: text("digest of its settings") },
+      { required: ["code", "settings"] },
+    ),
+  ),
+  { description: "custom policies by name; absent without any" },
+);
+
 /** Policies of a listener before routing, or of a route. */
 const chain = {
+  parts,
   policies: map(text("digest of its settings, or `rules` if its rules are all it has"), {
     description: "in request order",
   }),
@@ -74,6 +86,7 @@ const connectionRoute = object(
     name: text("name in logs"),
     hostnames: texts("a server name of it, or `*`"),
     policies: texts("a policy, in order"),
+    parts,
     backends: text("servers, by name and address"),
   },
   { required: ["name", "hostnames", "policies", "backends"] },
@@ -108,4 +121,4 @@ const summary = object(summaryFields, {
 export type GatewaySummary = Infer<typeof summary>;
 
 /** Policies of a listener before routing, or of a route. */
-export type ChainSummary = Pick<Infer<typeof route>, "policies" | "identities" | "rules">;
+export type ChainSummary = Pick<Infer<typeof route>, "policies" | "parts" | "identities" | "rules">;

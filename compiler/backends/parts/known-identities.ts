@@ -60,36 +60,43 @@ export function resolveOfRequest(
  * reported.
  */
 export function checkIdentities(
-  { text, origin }: ExpressionConfig,
+  config: ExpressionConfig,
   expression: CompiledExpression | undefined,
   phase: CelPhase,
   context: IdentityContext,
 ): readonly string[] {
-  const { variables = [], reads = [] } = expression ?? {};
+  const { origin } = config;
+  const { variables = [] } = expression ?? {};
   const absent = absentIdentities(variables, context);
   for (const params of absent) context.diagnostics.report("absent-identity", origin, params);
+  // Expressions of other phases are evaluated after all policies.
+  const early = phase === "request" ? reportEarlyIdentity(origin, variables, context) : [];
+  const reads = expression?.reads.filter(([variable = ""]) => !early.includes(variable)) ?? [];
+  checkFields(config, reads, context.route, context.diagnostics);
+  return [...absent.map(({ variable }) => variable), ...early];
+}
+
+/** Reports fields of variables that never exist. `reads`: what an expression reads. */
+export function checkFields(
+  { text, origin }: ExpressionConfig,
+  reads: CompiledExpression["reads"],
+  known: Pick<PrecedingPolicies, "identityFields">,
+  diagnostics: Diagnostics,
+): void {
   for (const [variable = "", field] of reads) {
-    const known = fieldsOf(variable, context.route);
-    if (known === undefined || field === undefined || known.includes(field)) continue;
-    const near = suggest(field, known);
-    const isProvided = context.route.identityFields.some(
+    const fields = fieldsOf(variable, known);
+    if (fields === undefined || field === undefined || fields.includes(field)) continue;
+    const near = suggest(field, fields);
+    const isProvided = known.identityFields.some(
       (each) => each.variable === variable && each.providers !== undefined,
     );
-    const params = {
-      variable,
-      field,
-      known,
-      isProvided,
-      suggestion: near && `${variable}.${near}`,
-    };
+    const suggestion = near && `${variable}.${near}`;
     const at = text.indexOf(`${variable}.${field}`);
     const within = [at, at + variable.length + field.length + 1] as const;
     const place = at === -1 ? origin : { ...origin, within };
-    context.diagnostics.report("unknown-identity-field", place, params);
+    const params = { variable, field, known: fields, isProvided, suggestion };
+    diagnostics.report("unknown-identity-field", place, params);
   }
-  // Expressions of other phases are evaluated after all policies.
-  const early = phase === "request" ? reportEarlyIdentity(origin, variables, context) : [];
-  return [...absent.map(({ variable }) => variable), ...early];
 }
 
 /** Reports and returns the identities that are only established later on the route. */
@@ -114,7 +121,7 @@ export function reportEarlyIdentity(
  */
 function fieldsOf(
   variable: string,
-  { identityFields }: PrecedingPolicies,
+  { identityFields }: Pick<PrecedingPolicies, "identityFields">,
 ): readonly string[] | undefined {
   const own = identityFields.filter((each) => each.variable === variable);
   const lists = own.map(({ fields }) => fields);

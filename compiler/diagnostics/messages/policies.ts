@@ -153,9 +153,10 @@ export const policyMessages = {
       "Files accept the policy names of Kubernetes resources too. A route has each policy once: with both names it " +
       "would be unclear which one is enforced.",
   }),
-  "policy-module": message<{ message: string }>({
+  "policy-module": message<{ message: string; hint?: string | undefined }>({
     severity: "error",
     text: (params) => params.message,
+    hint: ({ hint }) => hint,
     explanation:
       "A policy is a TypeScript module below the folder `policies`. gwc reads its declaration without running it, checks " +
       "its types, and allows only what the configuration names in `allow`. `gwc init --policy NAME` writes one.",
@@ -163,6 +164,10 @@ export const policyMessages = {
   "policy-types": message<{ message: string }>({
     severity: "error",
     text: (params) => params.message,
+    hint: (params) => {
+      const [, name] = /^Cannot find module '([^'./][^']*)'/.exec(params.message) ?? [];
+      return name && `install the package next to the configuration: npm install ${name}`;
+    },
     explanation:
       "The type checker found a mistake in a module of a custom policy. It is as strict as for generated code.",
   }),

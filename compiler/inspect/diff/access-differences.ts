@@ -78,6 +78,7 @@ function accessDifference(
     was: reasonText(before),
     wasBy: before.reason.kind === "rule" ? before.reason.rule.origin : undefined,
     example: sentRequestText(example, isItem, sent, isPlaced),
+    lines: [],
   };
 }
 

@@ -27,6 +27,8 @@ export interface Difference {
   readonly wasBy: Origin | undefined;
   /** An example request. */
   readonly example: string | undefined;
+  /** Changed lines of code that users wrote; empty if the change is not in code. */
+  readonly lines: readonly string[];
 }
 
 /** Result of comparing two configurations. */
@@ -55,6 +57,7 @@ export function plainDifference(
     was: undefined,
     wasBy: undefined,
     example: undefined,
+    lines: [],
   };
 }
 

@@ -6,7 +6,7 @@ import { joinedPolicies } from "../../ir/joined-policies.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { RouteNode } from "../../ir/program.ts";
 import { settingsKey } from "../../ir/settings-text.ts";
-import { type ChangeDirection, listChanges } from "../../model/access.ts";
+import { type ChangeDirection, listChanges, type SettingsChange } from "../../model/access.ts";
 import { type PolicyKind, policyOf } from "../../policies/index.ts";
 import type { Work } from "../effect/work/work.ts";
 import { accessDifferences } from "./access-differences.ts";
@@ -225,9 +225,15 @@ function goneOrNew(
   return plainDifference(
     endsOf(use) === undefined ? useDirection(use, what) : ends,
     subject,
-    `${kind} ${what === "gained" ? "added" : "removed"}`,
+    `${kind}${partsText(use)} ${what === "gained" ? "added" : "removed"}`,
     { side: what === "gained" ? "after" : "before", origin, text: kind },
   );
+}
+
+/** Names the policies that a use of several consists of; empty for others. */
+function partsText<Kind extends PolicyKind>({ kind, settings }: PolicyUse<Kind>): string {
+  const parts = policyOf(kind).traits.parts?.(settings) ?? [];
+  return parts.length === 0 ? "" : ` (${parts.map(({ name }) => name).join(", ")})`;
 }
 
 function changedPolicy<Kind extends PolicyKind>(
@@ -253,9 +259,10 @@ function changedPolicy<Kind extends PolicyKind>(
           compare.rest(old.settings, use.settings),
           compare.rest(use.settings, old.settings),
         );
-  return [...known, ...others].map(({ direction, text }) =>
-    plainDifference(direction, subject, `${use.kind}: ${text}`, by),
-  );
+  return [...known, ...others].map(({ direction, text, lines = [] }: SettingsChange) => ({
+    ...plainDifference(direction, subject, `${use.kind}: ${text}`, by),
+    lines,
+  }));
 }
 
 /** Reports that a route starts or stops refusing all requests for lack of a backend. */

@@ -36,6 +36,7 @@ export function summaryDiff(before: SummarySide, after: SummarySide): ProgramDif
   );
   const differences = [
     ...listenerChanges(before.summary, after.summary),
+    ...listenerPolicyChanges(before.summary, after.summary),
     ...routes.flatMap((each) => each.differences),
     ...needChanges(before.summary.needs, after.summary.needs),
   ];
@@ -59,7 +60,7 @@ function listenerChanges(before: GatewaySummary, after: GatewaySummary): readonl
         (each) =>
           [
             `listener ${each.hostname}:${each.port}`,
-            JSON.stringify([each.address, each.protocol, each.policies]),
+            JSON.stringify([each.address, each.protocol]),
           ] as const,
       ),
       ...connections.map(
@@ -72,7 +73,18 @@ function listenerChanges(before: GatewaySummary, after: GatewaySummary): readonl
     if (from === to) return [];
     if (from === undefined) return [plainDifference("opens", subject, "absent -> open")];
     if (to === undefined) return [plainDifference("closes", subject, "open -> absent")];
-    return [plainDifference("changes", subject, "address, protocol or policies changed")];
+    return [plainDifference("changes", subject, "address, protocol or settings changed")];
+  });
+}
+
+/** Reports changed policies of listeners that both sides have. */
+function listenerPolicyChanges(
+  { listeners: before }: GatewaySummary,
+  { listeners: after }: GatewaySummary,
+): readonly Difference[] {
+  return after.flatMap((now) => {
+    const old = before.find(({ hostname, port }) => hostname === now.hostname && port === now.port);
+    return old === undefined ? [] : policyChanges(`listener ${now.hostname}:${now.port}`, old, now);
   });
 }
 
@@ -175,8 +187,8 @@ function compiled(
 /** Reports added, removed and changed policies, except identities and rules, which are compared by their decisions. */
 function policyChanges(
   subject: string,
-  before: RouteSummary,
-  after: RouteSummary,
+  before: ChainSummary,
+  after: ChainSummary,
 ): readonly Difference[] {
   const known = policies.map(({ kind }) => kind);
   return known.flatMap((kind: PolicyKind): readonly Difference[] => {
@@ -187,7 +199,26 @@ function policyChanges(
         from === undefined ? (["gained", "added"] as const) : (["lost", "removed"] as const);
       return [plainDifference(policyDirection(kind, what), subject, `${kind} ${text}`)];
     }
-    return [plainDifference("changes", subject, `${kind}: settings changed`)];
+    const parts = partChanges(before.parts?.[kind], after.parts?.[kind]);
+    const texts = parts.length === 0 ? ["settings changed"] : parts;
+    return texts.map((text) => plainDifference("changes", subject, `${kind}: ${text}`));
+  });
+}
+
+type Parts = NonNullable<ChainSummary["parts"]>[string];
+
+/** Lists changes of custom policies, by name. */
+function partChanges(before: Parts = {}, after: Parts = {}): readonly string[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names.flatMap((name) => {
+    const [old, now] = [before[name], after[name]];
+    if (old === undefined || now === undefined)
+      return [`policy ${name} ${old === undefined ? "added" : "removed"}`];
+    const code = `code of ${name} changed: its effect on access is not decided`;
+    return [
+      ...(old.code === now.code ? [] : [code]),
+      ...(old.settings === now.settings ? [] : [`settings of ${name} changed`]),
+    ];
   });
 }
 

@@ -1,4 +1,4 @@
-import type { GatewaySummary } from "../../4-emit/manifest/manifest-schema.ts";
+import type { ChainSummary, GatewaySummary } from "../../4-emit/manifest/manifest-schema.ts";
 import { NO_BACKEND } from "../../ir/backend-text.ts";
 
 /** Change of a part of a graph against another graph. */
@@ -81,10 +81,10 @@ function partsOf({ listeners, routes, connections }: GatewaySummary): Parts {
     const listener = `listener ${hostname}:${port}`;
     add(listener, 0, [`${hostname}:${port}`, "connections"], settings);
     for (const route of own) {
-      const { name, hostnames, policies, backends } = route;
+      const { name, hostnames, policies, parts, backends } = route;
       const id = `connections ${name}`;
       const hosts = hostnames.filter((host) => host !== hostname).map((host) => `host ${host}`);
-      add(id, 1, [name, ...hosts, ...kindLine(policies)], route);
+      add(id, 1, [name, ...hosts, ...kindLine(policies, parts)], route);
       edges.add(`${listener}\n${id}`);
       lead(id, backends);
     }
@@ -100,12 +100,17 @@ function partsOf({ listeners, routes, connections }: GatewaySummary): Parts {
 
 function policyLine({
   policies,
+  parts,
 }: GatewaySummary["routes"][number] | GatewaySummary["listeners"][number]) {
-  return kindLine(Object.keys(policies));
+  return kindLine(Object.keys(policies), parts);
 }
 
-function kindLine(kinds: readonly string[]): readonly string[] {
-  return kinds.length === 0 ? [] : [kinds.join(" · ")];
+function kindLine(kinds: readonly string[], parts: ChainSummary["parts"] = {}): readonly string[] {
+  const named = kinds.map((kind) => {
+    const names = Object.keys(parts[kind] ?? {});
+    return names.length === 0 ? kind : `${kind}: ${names.join(", ")}`;
+  });
+  return named.length === 0 ? [] : [named.join(" · ")];
 }
 
 function ruleLine({ rules }: GatewaySummary["routes"][number]): readonly string[] {

@@ -89,6 +89,7 @@ export const STAND_INS: Readonly<Record<string, string>> = {
   "mcp/transports/stdio-transport.ts": "transports.ts",
   "policies/api-key.ts": "api-key.ts",
   "policies/basic-auth.ts": "basic-auth.ts",
+  "policies/custom/protect-language.ts": "protect-language.ts",
   "process/startup-needs.ts": "startup-needs.ts",
   "process/startup-values.ts": "startup-values.ts",
   "process/watched-file.ts": "watched-file.ts",
@@ -98,9 +99,15 @@ const WORLD: BundleOptions["replaced"] = new Map(
   Object.entries(STAND_INS).map(([real, own]) => [real, `trial/stubs/${own}`]),
 );
 
-/** Replaces only the listening port, so that requests enter without one and servers are called as usual. */
+/** Modules that are replaced in any gateway that runs in a process of its tests. */
+const IN_PROCESS: ReadonlySet<string> = new Set([
+  "gateway/http-port.ts",
+  "policies/custom/protect-language.ts",
+]);
+
+/** Replaces little more than the listening port, so that requests enter without one and servers are called as usual. */
 const PORTS: BundleOptions["replaced"] = new Map(
-  [...WORLD].filter(([real]) => real === "gateway/http-port.ts"),
+  [...WORLD].filter(([real]) => IN_PROCESS.has(real)),
 );
 
 /** Loads a fresh gateway; a unique URL makes Node.js evaluate the module again. */

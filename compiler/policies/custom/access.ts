@@ -1,7 +1,8 @@
 import type { AccessCheck, SettingsChange, SettingsComparison } from "../../model/access.ts";
 import { listChanges } from "../../model/access.ts";
+import type { PolicyPart } from "../policy.ts";
+import { codeChanges } from "./code-changes.ts";
 import type { CustomEntry, CustomNode } from "./entry.ts";
-import type { PolicySource } from "./read-policy.ts";
 
 /** Hooks that can refuse a request before a backend gets it. */
 const DECIDING_HOOKS = ["request", "requestBody", "toolCall", "prompt", "connect"] as const;
@@ -58,6 +59,16 @@ function refusing(node: CustomNode, isWanted: boolean): readonly string[] {
   });
 }
 
+/** Returns the policies by name, with the code of each apart from its settings. */
+export function partsOf(node: CustomNode): readonly PolicyPart[] {
+  const names = namesOf(node);
+  return node.entries.map(({ sources, ...settings }, index) => ({
+    name: names[index] ?? settings.name,
+    code: sources.map(({ module, text }) => [module, text]),
+    settings,
+  }));
+}
+
 /** Returns the names of policies; those that are used several times are numbered. */
 function namesOf({ entries }: CustomNode): readonly string[] {
   return entries.map(({ name }, index) => {
@@ -68,11 +79,7 @@ function namesOf({ entries }: CustomNode): readonly string[] {
 
 function entryChanges(before: CustomEntry, after: CustomEntry): readonly SettingsChange[] {
   const { name } = after;
-  const changed = changedModules(before.sources, after.sources);
-  const changes: SettingsChange[] = changed.map((module) => ({
-    direction: "changes",
-    text: `code of ${module} changed: its effect on access is not decided`,
-  }));
+  const changes: SettingsChange[] = [...codeChanges(before.sources, after.sources)];
   if (before.passesOnFailure !== after.passesOnFailure) {
     const outcome = after.passesOnFailure ? "allowed" : "refused";
     const direction = after.passesOnFailure ? "opens" : "closes";
@@ -83,12 +90,4 @@ function entryChanges(before: CustomEntry, after: CustomEntry): readonly Setting
     changes.push({ direction: "changes", text: `${name} runs ${where}` });
   }
   return [...changes, ...listChanges(`allow of ${name}`, before.allow, after.allow, "opens")];
-}
-
-function changedModules(
-  before: readonly PolicySource[],
-  after: readonly PolicySource[],
-): readonly string[] {
-  const old = new Map(before.map(({ module, text: code }) => [module, code]));
-  return after.flatMap(({ module, text: code }) => (old.get(module) === code ? [] : [module]));
 }

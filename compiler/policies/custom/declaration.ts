@@ -1,5 +1,6 @@
 import type { ts } from "ts-morph";
 import type { Json } from "../../model/json.ts";
+import { optionMistake } from "./declared-options.ts";
 import { literalValue, propertyText } from "./literal-values.ts";
 import type { TypeScript } from "./typescript.ts";
 
@@ -41,6 +42,8 @@ export interface PolicyDeclaration {
 /** A mistake in a module, with its range of characters. */
 export interface ModuleMistake {
   readonly message: string;
+  /** What to do; absent if the message says it. */
+  readonly hint?: string | undefined;
   readonly range: readonly [start: number, end: number];
 }
 
@@ -49,20 +52,14 @@ export function declarationOf(
   source: ts.SourceFile,
   typescript: TypeScript,
 ): PolicyDeclaration | ModuleMistake {
-  const statement = source.statements.find(
-    (each): each is ts.ExportAssignment =>
-      typescript.isExportAssignment(each) && !each.isExportEquals,
-  );
+  const statement = defaultExport(source, typescript);
   if (statement === undefined)
     return mistake("the module has no default export: export default definePolicy({ ... })");
-  const call = statement.expression;
-  const argument = typescript.isCallExpression(call) ? call.arguments[0] : undefined;
-  const isDefined =
-    typescript.isCallExpression(call) && call.expression.getText(source) === "definePolicy";
-  if (!isDefined || argument === undefined || !typescript.isObjectLiteralExpression(argument))
+  const argument = policyObject(source, typescript);
+  if (argument === undefined)
     return mistake(
       "the default export must be definePolicy({ ... }) with the policy itself",
-      call,
+      statement.expression,
       source,
     );
   let [options, provides]: Json[] = [{}, {}];
@@ -80,6 +77,8 @@ export function declarationOf(
           property,
           source,
         );
+      const wrong = wrongMember(name, value);
+      if (wrong !== undefined) return mistake(wrong, property, source);
       if (name === "options") options = value;
       else if (name === "provides") provides = value;
       else isIdentity = value === true;
@@ -117,12 +116,50 @@ export function declarationOf(
   };
 }
 
+function defaultExport(
+  source: ts.SourceFile,
+  typescript: TypeScript,
+): ts.ExportAssignment | undefined {
+  return source.statements.find(
+    (each): each is ts.ExportAssignment =>
+      typescript.isExportAssignment(each) && !each.isExportEquals,
+  );
+}
+
+/** Returns the object that a module passes to `definePolicy` in its default export; `undefined` if it has none. */
+export function policyObject(
+  source: ts.SourceFile,
+  typescript: TypeScript,
+): ts.ObjectLiteralExpression | undefined {
+  const call = defaultExport(source, typescript)?.expression;
+  if (call === undefined || !typescript.isCallExpression(call)) return undefined;
+  const [argument] = call.arguments;
+  const isDefined = call.expression.getText(source) === "definePolicy";
+  return isDefined && argument !== undefined && typescript.isObjectLiteralExpression(argument)
+    ? argument
+    : undefined;
+}
+
+/** Returns the mistake in declared options or values; `undefined` if there is none. */
+function wrongMember(member: "options" | "provides" | "identity", value: Json): string | undefined {
+  for (const [name, declared] of Object.entries(value ?? {})) {
+    const wrong =
+      member === "options"
+        ? optionMistake(name, declared)
+        : /^[A-Za-z_]\w*$/.test(name)
+          ? undefined
+          : `"${name}" is not a name of a value: expressions read it as custom.NAME`;
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}
+
 function mistake(message: string, node?: ts.Node, source?: ts.SourceFile): ModuleMistake {
   return { message, range: node === undefined ? [0, 0] : [node.getStart(source), node.getEnd()] };
 }
 
 /** Whether a hook is declared async: only then does the generated code wait for it. */
-function isAsync(property: ts.ObjectLiteralElementLike, typescript: TypeScript): boolean {
+export function isAsync(property: ts.ObjectLiteralElementLike, typescript: TypeScript): boolean {
   const made = typescript.isPropertyAssignment(property) ? property.initializer : property;
   const modifiers = typescript.canHaveModifiers(made) ? (typescript.getModifiers(made) ?? []) : [];
   return modifiers.some(({ kind }) => kind === typescript.SyntaxKind.AsyncKeyword);

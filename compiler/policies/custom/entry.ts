@@ -62,12 +62,17 @@ export function resolveEntry(
   const resolved = resolveOptions(declaration.options, given, at, context);
   if (resolved === undefined) return undefined;
   return {
-    name: use.replace(/^.*\//, "").replace(/\.ts$/, ""),
+    name: policyName(use),
     ...{ options: resolved, secrets, index },
     order: place && `${place.side} ${place.name}`,
     deadline: timeout ?? DEADLINE,
     ...{ allow, passesOnFailure, sources, hooks, provides, isIdentity, named, origin },
   };
+}
+
+/** Returns the name of a policy in logs, metrics and reviews: that of its file. */
+export function policyName(use: string): string {
+  return use.replace(/^.*\//, "").replace(/\.ts$/, "");
 }
 
 /** Hooks about tools of MCP servers. */
@@ -113,25 +118,4 @@ function hasMessages(
     diagnostics.report("policy-module", at, { message });
   }
   return misplaced.length === 0;
-}
-
-/** Reports values that two policies of a route provide: which one rules read would depend on the request. */
-export function reportProvidedTwice(
-  entries: readonly CustomEntry[],
-  { route, diagnostics }: ResolveContext,
-): void {
-  const before = route.identityFields.flatMap((each) => [...(each.providers ?? [])]);
-  const providers = new Map<string, string>(before);
-  for (const { name, provides, named } of entries) {
-    for (const value of Object.keys(provides ?? {})) {
-      const first = providers.get(value);
-      if (first !== undefined)
-        diagnostics.report("provided-twice", named, {
-          value,
-          first,
-          second: name,
-        });
-      providers.set(value, name);
-    }
-  }
 }

@@ -1,6 +1,7 @@
 import { isBuiltin } from "node:module";
 import { runInNewContext } from "node:vm";
 import type { ts } from "ts-morph";
+import { languageChanges } from "./changed-language.ts";
 import type { ModuleMistake } from "./declaration.ts";
 import { freeNames } from "./free-names.ts";
 import type { TypeScript } from "./typescript.ts";
@@ -44,6 +45,19 @@ const KNOWN: ReadonlySet<string> = new Set(
   [...LANGUAGE, ...WEB, "arguments"].filter((name) => !FORBIDDEN.has(name)),
 );
 
+/** What to use instead of names that only Node.js has, or only other module systems. */
+const INSTEAD: ReadonlyMap<string, string> = new Map([
+  [
+    "Buffer",
+    'use Uint8Array, TextEncoder and btoa; or import "node:buffer", and add buffer to "allow"',
+  ],
+  ["require", "write import ... from at the top"],
+  ["module", "write export default"],
+  ["global", "names of the language need no prefix"],
+  ["window", "names of the language need no prefix"],
+  ["setImmediate", "use setTimeout or queueMicrotask"],
+]);
+
 /** A package of npm, or a module of one. */
 const PACKAGE = /^(?:@[\w-][\w.-]*\/)?[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/;
 
@@ -55,8 +69,8 @@ export function usesOf(
 ): ModuleUses {
   const imports = new Set<string>();
   const mistakes: ModuleMistake[] = [];
-  const report = (node: ts.Node, message: string) =>
-    mistakes.push({ message, range: [node.getStart(source), node.getEnd()] });
+  const report = (node: ts.Node, message: string, hint?: string) =>
+    mistakes.push({ message, hint, range: [node.getStart(source), node.getEnd()] });
   const imported = (specifier: ts.Expression) => {
     if (!typescript.isStringLiteral(specifier)) return;
     const { text } = specifier;
@@ -92,13 +106,21 @@ export function usesOf(
     typescript.forEachChild(node, (each) => visit(each, isNext));
   };
   visit(source, false);
-  for (const { name, node } of freeNames(source, typescript)) {
+  const free = freeNames(source, typescript);
+  const nodes: ReadonlySet<ts.Node> = new Set(free.map(({ node }) => node));
+  for (const { node, name } of languageChanges(source, (each) => nodes.has(each), typescript))
+    report(node, `"${name}" belongs to all policies and the gateway: a policy cannot change it`);
+  for (const { name, node } of free) {
     const word = GLOBALS.get(name);
     if (word !== undefined) {
       if (!allow.has(word)) report(node, `"${name}" is not allowed: add ${word} to "allow"`);
     } else if (FORBIDDEN.has(name)) report(node, `"${name}" is not allowed in a policy`);
     else if (!KNOWN.has(name))
-      report(node, `"${name}" is not declared, and not a name that policies can use`);
+      report(
+        node,
+        `"${name}" is not declared, and not a name that policies can use`,
+        INSTEAD.get(name),
+      );
   }
   return { imports: [...imports], mistakes };
 }

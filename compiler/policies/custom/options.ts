@@ -2,8 +2,9 @@ import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnost
 import type { Json } from "../../model/json.ts";
 import { type LiteralSecrets, withoutLiteral } from "../../model/literal-secrets.ts";
 import type { EnvTemplate, Text } from "../../model/texts.ts";
-import { map, type Schema, text } from "../../schema/schema.ts";
+import { map, type Schema } from "../../schema/schema.ts";
 import { validatedPart } from "../../schema/validated-part.ts";
+import { declaredOptions, optionSchema } from "./declared-options.ts";
 
 /** A value in `with`: any JSON, whose strings may be resolved when the gateway starts. */
 export type OptionInput = Json | EnvTemplate | readonly (Json | EnvTemplate)[];
@@ -21,19 +22,6 @@ const variable: Schema<OptionInput> = {
 export const withSchema: Schema<Readonly<Record<string, OptionInput>>> = map(variable, {
   description: OPTIONS,
 });
-
-/** One declared option. */
-interface DeclaredOption {
-  readonly type?: Json;
-  readonly description?: Json;
-  readonly default?: Json;
-  readonly required?: Json;
-  readonly enum?: Json;
-  readonly pattern?: Json;
-  readonly minimum?: Json;
-  readonly maximum?: Json;
-  readonly secret?: Json;
-}
 
 /** Services needed to resolve options. */
 interface OptionContext {
@@ -97,36 +85,4 @@ function secretText(value: Text, name: string, origin: Origin, context: OptionCo
 
 function isTemplate(value: OptionInput): value is EnvTemplate {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "env";
-}
-
-function declaredOptions(declared: Json): readonly (readonly [string, DeclaredOption])[] {
-  return Object.entries(declared ?? {}).flatMap(([name, option]) =>
-    isRecord(option) ? [[name, option] as const] : [],
-  );
-}
-
-function isRecord(value: Json | undefined): value is { readonly [key: string]: Json | undefined } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Returns the schema of an option's value. */
-function optionSchema(option: DeclaredOption): Schema {
-  const { type, description, minimum, maximum, pattern, secret } = option;
-  const own = typeof description === "string" ? { description } : {};
-  if (type === "strings") return { ...own, type: "array", items: text("A string.") };
-  if (type === "boolean") return { ...own, type };
-  if (type === "number" || type === "integer") {
-    return {
-      ...{ ...own, type },
-      ...(typeof minimum === "number" && { minimum }),
-      ...(typeof maximum === "number" && { maximum }),
-    };
-  }
-  const words = Array.isArray(option.enum) ? option.enum.map(String) : undefined;
-  return {
-    ...{ ...own, type: "string" },
-    ...(words && { enum: words }),
-    ...(typeof pattern === "string" && { pattern, form: `a string that matches ${pattern}` }),
-    ...(secret === true && { secret: true }),
-  };
 }

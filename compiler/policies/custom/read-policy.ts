@@ -71,6 +71,32 @@ export function readPolicyModule(
   return reader.isWrong || declaration === undefined ? undefined : { declaration, sources };
 }
 
+/** Returns the declaration of a policy; `undefined` if its module has mistakes, which are not reported. */
+export function readDeclaration(
+  { use, isPublished }: Pick<NamedPolicy, "use" | "isPublished">,
+  at: Origin,
+  context: Omit<PolicyReading, "diagnostics">,
+): PolicyDeclaration | undefined {
+  const module = path.posix.normalize(use);
+  const found = context.host.readText(moduleFile(module, isPublished, at, context));
+  if (found.kind !== "text") return undefined;
+  const { ts } = typescript();
+  const source = ts.createSourceFile(module, found.text, ts.ScriptTarget.ESNext, true);
+  const declared = declarationOf(source, ts);
+  return "message" in declared ? undefined : declared;
+}
+
+/** Returns the file of a module: one that was delivered, or one next to the configuration. */
+function moduleFile(
+  module: string,
+  isPublished: boolean,
+  at: Origin,
+  { host, resolvePath }: Omit<PolicyReading, "diagnostics">,
+): string {
+  const isDelivered = isPublished && host.readText(module).kind === "text";
+  return isDelivered ? module : resolvePath(module, at);
+}
+
 /** Reads the names that operators allow a published policy; returns `undefined` after a mistake (reported). */
 function readPowers(
   entry: string,
@@ -113,9 +139,8 @@ class PolicyReader {
   /** Reads a module. `place`: the part of the configuration, or of another module, that names it. */
   read(module: string, place: Place): void {
     if (this.sources.some((each) => each.module === module)) return;
-    const { host, diagnostics, resolvePath } = this.#context;
-    const isThere = this.#isPublished && host.readText(module).kind === "text";
-    const file = isThere ? module : resolvePath(module, this.#at);
+    const { host, diagnostics } = this.#context;
+    const file = moduleFile(module, this.#isPublished, this.#at, this.#context);
     const found = host.readText(file);
     if (found.kind !== "text") {
       this.isWrong = true;
@@ -157,6 +182,7 @@ class PolicyReader {
     else
       this.#report(file, {
         message: 'imported files are TypeScript modules (".ts") in the folder "policies"',
+        hint: next.startsWith(POLICY_FOLDER) ? `write "${withExtension(specifier)}"` : undefined,
         range,
       });
   }
@@ -166,19 +192,24 @@ class PolicyReader {
     if (specifier.startsWith(".") || specifier === "gwc/policy" || isBuiltin(specifier)) return;
     const start = text.indexOf(specifier);
     const message = `a published policy cannot import the package "${specifier}"`;
-    this.#report(file, { message, range: [start, start + specifier.length] });
+    const hint =
+      "bundle the package into a module of the folder: `gwc explain guide policies` shows how";
+    this.#report(file, { message, hint, range: [start, start + specifier.length] });
   }
 
-  #report(file: string, { message, range }: ModuleMistake): void {
+  #report(file: string, { message, hint, range }: ModuleMistake): void {
     this.isWrong = true;
+    const { diagnostics } = this.#context;
     if (this.#isPublished) {
-      this.#context.diagnostics.report("policy-module", this.#at, {
-        message: `${file}: ${message}`,
-      });
-      return;
-    }
-    this.#context.diagnostics.report("policy-module", placeIn(file, range), { message });
+      const params = { message: `${file}: ${message}`, hint };
+      diagnostics.report("policy-module", this.#at, params);
+    } else diagnostics.report("policy-module", placeIn(file, range), { message, hint });
   }
+}
+
+/** Returns the name of the TypeScript module that an import of other tools leaves out. */
+function withExtension(specifier: string): string {
+  return `${specifier.replace(/\.[cm]?js$/, "")}.ts`;
 }
 
 /** Returns a place in a module, which is no part of a YAML document. */

@@ -12,7 +12,7 @@ import { EVERY_ADDRESS, logUncaughtErrors } from "../start.ts";
 import type { MemorySize, WorkerOrder, WorkerReport, WorkerStart } from "./worker-messages.ts";
 
 /** Loads the code of a thread. */
-export interface ThreadCode {
+export interface ThreadCode extends Pick<Gateway, "lateErrorText"> {
   /** Loads a gateway. Throws what the code throws. */
   load(code: unknown): Promise<Gateway>;
   /** Receives notices of the main thread to all threads. */
@@ -21,7 +21,7 @@ export interface ThreadCode {
 
 /** Serves the ports of a gateway in one of several threads. */
 export async function serveAsWorker(start: WorkerStart, code: ThreadCode): Promise<void> {
-  logUncaughtErrors();
+  logUncaughtErrors(code);
   for (const notice of start.notices) code.notified(notice);
   const thread = new ServingThread(start, code);
   // Registered before it serves, because an early message may be about another thread.

@@ -16,13 +16,13 @@ import type { WorkerStart } from "./worker-messages.ts";
  */
 export async function startWorkers(gateway: Gateway, script: string): Promise<void> {
   if (isStart(workerData))
-    return serveAsWorker(workerData, { load: async () => gateway, notified: () => {} });
+    return serveAsWorker(workerData, { ...gateway, load: async () => gateway, notified: () => {} });
   if (!isMainThread) return;
   try {
     const count = workerCount(gateway, process.env.WORKER_THREADS);
     if (count > 1 && !isOnlyChecked()) {
       const threads = new ThreadGroup(gateway, { script, build: bundleInfo });
-      logUncaughtErrors();
+      logUncaughtErrors(gateway);
       endOnSignal(threads, ["SIGTERM", "SIGINT", "SIGHUP"]);
       await threads.open();
     } else await startGateway({ ...gateway, workerThreads: 1 });

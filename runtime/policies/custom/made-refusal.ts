@@ -32,7 +32,7 @@ export class MadeRefusal implements PolicyRefusal {
 
 /** Returns the lower-case name of a header. A proxy asks for credentials in one that others cannot set. */
 function refusalHeader(name: string): string {
-  const lower = name.toLowerCase();
+  const lower = String(name).toLowerCase();
   return lower === "proxy-authenticate" ? lower : editableName(name);
 }
 

@@ -15,11 +15,11 @@ export class EditableHeaders implements PolicyHeaders {
   }
 
   get(name: string): string | null {
-    return this.#read(name.toLowerCase()) ?? null;
+    return this.#read(String(name).toLowerCase()) ?? null;
   }
 
   has(name: string): boolean {
-    return this.#read(name.toLowerCase()) !== undefined;
+    return this.#read(String(name).toLowerCase()) !== undefined;
   }
 
   set(name: string, value: string): void {
@@ -37,7 +37,8 @@ export class EditableHeaders implements PolicyHeaders {
 
 /** Returns the lower-case name. Throws for names that are not valid, and for those whose value the gateway writes itself. */
 export function editableName(name: string): string {
-  const lower = name.toLowerCase();
+  // Of an object that only looks like a string, the same text must be checked and sent.
+  const lower = String(name).toLowerCase();
   if (!isToken(lower)) throw new TypeError("not a valid header name");
   if (HOP_BY_HOP.has(lower) || lower === "host")
     throw new TypeError(`the gateway sets the header "${lower}" itself`);

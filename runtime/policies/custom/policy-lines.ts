@@ -29,12 +29,23 @@ function moduleLine(bundled: number): string | undefined {
   return undefined;
 }
 
+/** Returns the line of a policy's module that threw an error: `policies/tenant.ts:12`; `undefined` if none did. */
+export function policyPlace(error: unknown): string | undefined {
+  try {
+    const stack = error instanceof Error ? error.stack : undefined;
+    return typeof stack === "string" ? placeInPolicy(stack) : undefined;
+  } catch {
+    // Getters and proxies of policies may throw.
+    return undefined;
+  }
+}
+
 /** Formats an error with its line in a policy's module. */
 export function hookErrorText(error: unknown): string {
   try {
     if (!(error instanceof Error)) return "threw something other than an Error";
-    const { name, message, stack } = error;
-    const place = typeof stack === "string" ? placeInPolicy(stack) : undefined;
+    const { name, message } = error;
+    const place = policyPlace(error);
     return `${name}: ${message}${place === undefined ? "" : ` (${place})`}`;
   } catch {
     // Getters and proxies of policies may throw.

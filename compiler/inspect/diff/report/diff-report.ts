@@ -71,7 +71,7 @@ function printableDiff({ differences, undecided, changedRoutes }: ProgramDiff): 
 }
 
 function printableDifference(difference: Difference): Difference {
-  const { subject, change, when, unless, by, was, example } = difference;
+  const { subject, change, when, unless, by, was, example, lines } = difference;
   return {
     ...difference,
     subject: printable(subject),
@@ -81,6 +81,7 @@ function printableDifference(difference: Difference): Difference {
     by: by && { ...by, text: printable(by.text) },
     was: was && printable(was),
     example: example && printable(example),
+    lines: lines.map(printable),
   };
 }
 
@@ -102,7 +103,13 @@ function differenceText(difference: Difference, files: DiffFiles, paint: Paint):
     ...differenceDetails(difference, files).map(
       ([name, text]) => `        ${paint("cyan", name.padEnd(8))}${text}`,
     ),
+    ...difference.lines.map((line) => `        ${paintedLine(line, paint)}`),
   ].join("\n");
+}
+
+function paintedLine(line: string, paint: Paint): string {
+  const style = ({ "+": "green", "-": "red", "@": "cyan" } as const)[line.charAt(0)];
+  return style === undefined ? line : paint(style, line);
 }
 
 function undecidedText(undecided: readonly string[], paint: Paint): string {
@@ -123,13 +130,22 @@ function diffMarkdown(diff: ProgramDiff, files: DiffFiles): string {
     const details = differenceDetails(difference, files).map(
       ([name, text]) => `- ${name} ${codeSpan(text)}`,
     );
-    return `#### ${icons[direction]} ${DIRECTION_LABEL[direction]}: ${plain(subject)}\n\n**${plain(change)}**\n\n${details.join("\n")}`.trimEnd();
+    const head = `#### ${icons[direction]} ${DIRECTION_LABEL[direction]}: ${plain(subject)}\n\n**${plain(change)}**`;
+    return `${head}\n\n${details.join("\n")}${codeBlock(difference.lines)}`.trimEnd();
   });
   const open =
     undecided.length === 0
       ? []
       : [`#### Undecided\n\n${undecided.map((text) => `- ${codeSpan(text)}`).join("\n")}`];
   return `${[`### ${diffVerdict(diff, plain)}`, ...parts, ...open].join("\n\n")}\n`;
+}
+
+/** Formats changed lines as a block, whose fence is longer than any run of backquotes in them. */
+function codeBlock(lines: readonly string[]): string {
+  if (lines.length === 0) return "";
+  const runs = lines.flatMap((line) => [...line.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(Math.max(3, ...runs.map((run) => run + 1)));
+  return `\n\n${fence}diff\n${lines.join("\n")}\n${fence}`;
 }
 
 /** Quotes a string as code if Markdown could render it as a link, image, mention or HTML. */
@@ -221,9 +237,9 @@ function sideText({ side, origin, text }: SidePlace, files: DiffFiles): string {
 
 /** Formats a difference as the message of an annotation. */
 function differenceMessage(difference: Difference, files: DiffFiles): string {
-  const { subject, change, direction } = difference;
+  const { subject, change, direction, lines } = difference;
   const details = differenceDetails(difference, files).map(([name, text]) => `${name} ${text}`);
-  return [`${DIRECTION_LABEL[direction]} ${subject}: ${change}`, ...details].join("\n");
+  return [`${DIRECTION_LABEL[direction]} ${subject}: ${change}`, ...details, ...lines].join("\n");
 }
 
 /** Returns the location of a difference in the new files; `undefined` if it has none there. */
