@@ -11,7 +11,8 @@ export function alignedLines(code: string, map: string): string {
   const aligned: string[] = [];
   for (const [index, line] of code.split("\n").entries()) {
     const target = lineOf(index, Math.max(0, line.search(/\S/)));
-    if (target === undefined && aligned.length === 1 && aligned[0]?.endsWith(";")) {
+    const isFirst = aligned.length === 1 && aligned[0]?.endsWith(";") === true;
+    if (isFirst && (target === undefined || target === 0)) {
       // What TypeScript adds at the start has no place in the source.
       aligned[0] += line;
       continue;
