@@ -13,7 +13,7 @@ export function alignedLines(code: string, map: string): string {
     const target = lineOf(index, Math.max(0, line.search(/\S/)));
     const isFirst = aligned.length === 1 && aligned[0]?.endsWith(";") === true;
     if (isFirst && (target === undefined || target === 0)) {
-      // What TypeScript adds at the start has no place in the source.
+      // TypeScript adds this at the start; it has no place in the source.
       aligned[0] += line;
       continue;
     }

@@ -42,7 +42,7 @@ export interface PolicyDeclaration {
 /** A mistake in a module, with its range of characters. */
 export interface ModuleMistake {
   readonly message: string;
-  /** What to do; absent if the message says it. */
+  /** The remedy; absent if the message says it. */
   readonly hint?: string | undefined;
   readonly range: readonly [start: number, end: number];
 }

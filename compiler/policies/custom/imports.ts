@@ -45,7 +45,7 @@ const KNOWN: ReadonlySet<string> = new Set(
   [...LANGUAGE, ...WEB, "arguments"].filter((name) => !FORBIDDEN.has(name)),
 );
 
-/** What to use instead of names that only Node.js has, or only other module systems. */
+/** Replacements of names that only Node.js has, or only other module systems. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   [
     "Buffer",
