@@ -9,8 +9,8 @@ import {
   failed,
   type HookName,
   hookOutcome,
-  noteDuration,
   noteHookRefusal,
+  runHook,
 } from "./custom/custom-policy.ts";
 import { frozenCopy } from "./custom/frozen-copy.ts";
 import { MadeRefusal, refusalFields } from "./custom/made-refusal.ts";
@@ -24,10 +24,10 @@ export function applyCustom(
   identities?: KnownIdentities,
 ): boolean {
   const view = new RequestView(exchange, identities);
-  const began = performance.now();
   try {
-    const result = policy.definition.request?.(view, policy.options);
-    noteDuration(exchange, policy.name, "request", began);
+    const result = runHook(exchange, policy.name, "request", () =>
+      policy.definition.request?.(view, policy.options),
+    );
     return settle(exchange, policy, "request", result);
   } catch (error) {
     return failed(exchange, policy, "request", error);
@@ -59,11 +59,9 @@ export async function withinDeadline<Result>(
   hook: HookName,
   call: () => Result | Promise<Result>,
 ): Promise<Result> {
-  const began = performance.now();
   const span = exchange.trace?.beginStep(`custom ${name} ${hook}`);
   try {
-    const pending = call();
-    noteDuration(exchange, name, hook, began);
+    const pending = runHook(exchange, name, hook, call);
     const result =
       pending instanceof Promise ? await inTime(pending, deadline, () => view.abort()) : pending;
     requireWatchedLanguage();

@@ -2,7 +2,7 @@ import {
   type CustomPolicy,
   countCall,
   hookOutcome,
-  noteDuration,
+  runHook,
 } from "../policies/custom/custom-policy.ts";
 import { MadeRefusal } from "../policies/custom/made-refusal.ts";
 import { hookErrorText } from "../policies/custom/policy-lines.ts";
@@ -49,10 +49,9 @@ class ConnectionView implements PolicyConnection {
 }
 
 function call(connection: Connection, { name, definition, options }: CustomPolicy): unknown {
-  const began = performance.now();
-  const result = definition.connect?.(new ConnectionView(connection), options);
-  noteDuration(connection, name, HOOK, began);
-  return result;
+  return runHook(connection, name, HOOK, () =>
+    definition.connect?.(new ConnectionView(connection), options),
+  );
 }
 
 function settle(connection: Connection, policy: CustomPolicy, result: unknown): boolean {

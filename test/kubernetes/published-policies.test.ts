@@ -157,7 +157,10 @@ export default definePolicy({
   },
 });
 `;
-  const files = { "policies/keys.ts": policy, "policies/minisearch.ts": outputFiles[0]?.text ?? "" };
+  const files = {
+    "policies/keys.ts": policy,
+    "policies/minisearch.ts": outputFiles[0]?.text ?? "",
+  };
   const { paths, shop } = judged({ policy: "keys" }, files);
   expect(paths).toContain("policies/minisearch.ts");
   expect(shop).toContain("openCustomPolicy");

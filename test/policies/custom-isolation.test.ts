@@ -78,6 +78,11 @@ export default definePolicy({
       case "merge":
         merge({}, json);
         break;
+      case "long": {
+        const end = performance.now() + 4000;
+        while (performance.now() < end);
+        return { words: 3 };
+      }
       case "later":
         setTimeout(() => {
           throw new Unpaid("too late");
@@ -154,6 +159,15 @@ describe("a policy cannot change what the gateway and other policies use", () =>
     expect((await act("merge", '{"__proto__":{"admin":true}}')).status).toBe(500);
     await expect.poll(() => gateway.output).toContain("Cannot add property admin");
     expect((await send(`${gateway.url}/victim`, "GET")).body).toBe("undefined 1,2 [1]");
+  });
+
+  it("and a hook that does not return is named while it runs", async () => {
+    const response = act("long");
+    await expect
+      .poll(() => gateway.output, { timeout: 30_000 })
+      .toContain("error: custom policy hostile has not returned for 1000 ms");
+    expect((await response).status).toBe(200);
+    await expect.poll(() => gateway.output).toContain("hostile blocked all requests for");
   });
 
   it("but uses names of the language for its own members", async () => {

@@ -90,6 +90,7 @@ export const STAND_INS: Readonly<Record<string, string>> = {
   "policies/api-key.ts": "api-key.ts",
   "policies/basic-auth.ts": "basic-auth.ts",
   "policies/custom/protect-language.ts": "protect-language.ts",
+  "policies/custom/watchdog.ts": "watchdog.ts",
   "process/startup-needs.ts": "startup-needs.ts",
   "process/startup-values.ts": "startup-values.ts",
   "process/watched-file.ts": "watched-file.ts",
@@ -103,6 +104,7 @@ const WORLD: BundleOptions["replaced"] = new Map(
 const IN_PROCESS: ReadonlySet<string> = new Set([
   "gateway/http-port.ts",
   "policies/custom/protect-language.ts",
+  "policies/custom/watchdog.ts",
 ]);
 
 /** Replaces little more than the listening port, so that requests enter without one and servers are called as usual. */

@@ -11,6 +11,7 @@ import type {
 } from "../../policy/policy.ts";
 import { hookErrorText } from "./policy-lines.ts";
 import type { SecretOption } from "./secret-option.ts";
+import { watchdog } from "./watchdog.ts";
 import { requireWatchedLanguage } from "./watched-language.ts";
 
 /** A hook of a custom policy. */
@@ -77,14 +78,26 @@ function frozenOptions<Options extends object>(options: Options): Options {
 /** Milliseconds of a call that are reported, because no other request is served meanwhile. */
 const BLOCKED = 50;
 
-/** Reports a hook that blocked the process. Throws if it changed what all policies share. */
-export function noteDuration(
+/** Calls a hook, and reports it if it blocks the process. Throws if it changed what all policies share. */
+export function runHook<Result>(
+  exchange: Pick<Exchange, "gateway">,
+  name: string,
+  hook: HookName,
+  call: () => Result,
+): Result {
+  const began = performance.now();
+  const result = watchdog.watch(name, call);
+  noteDuration(exchange, name, hook, began);
+  requireWatchedLanguage();
+  return result;
+}
+
+function noteDuration(
   { gateway: { metrics, warn } }: Pick<Exchange, "gateway">,
   name: string,
   hook: HookName,
   began: number,
 ): void {
-  requireWatchedLanguage();
   const duration = performance.now() - began;
   if (duration < BLOCKED) return;
   metrics.counter(customPolicyBlocked, name, hook).value += 1;

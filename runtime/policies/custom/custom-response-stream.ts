@@ -4,7 +4,7 @@ import { EditedList } from "../../http/headers/header-edits.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
 import type { PolicyStreams } from "../../policy/policy.ts";
-import { type CustomPolicy, countCall, noteDuration, noteHookFailure } from "./custom-policy.ts";
+import { type CustomPolicy, countCall, noteHookFailure, runHook } from "./custom-policy.ts";
 import {
   hasNoBody,
   ResponseView,
@@ -131,9 +131,9 @@ class CustomStreamFilter implements ResponseSink {
     if (isCoded(headerValue(headers, "content-encoding")))
       throw new Error("the response is compressed although the gateway did not ask for that");
     const { name, definition, options } = this.#policy;
-    const began = performance.now();
-    const made: unknown = definition.responseStream?.(response, options);
-    noteDuration(this.#exchange, name, HOOK, began);
+    const made: unknown = runHook(this.#exchange, name, HOOK, () =>
+      definition.responseStream?.(response, options),
+    );
     refusePromise(made);
     if (made === undefined || MadeRefusal.isMade(made) || areStreams(made)) return made;
     throw new TypeError("responseStream returned something other than a pair of streams");

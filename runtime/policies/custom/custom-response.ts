@@ -7,9 +7,9 @@ import {
   type CustomPolicy,
   countCall,
   type HookName,
-  noteDuration,
   noteHookFailure,
   noteHookRefusal,
+  runHook,
 } from "./custom-policy.ts";
 import { type MadeRefusal, refusalFields } from "./made-refusal.ts";
 import { EditableHeaders } from "./policy-headers.ts";
@@ -138,10 +138,11 @@ class CustomFilter implements ResponseSink {
   ): { readonly status: number; readonly headers: readonly string[] } | undefined {
     const edited = new EditedList(headers, false);
     const response = new ResponseView(status, edited, this.#request);
-    const began = performance.now();
+    const { name, definition, options } = this.#policy;
     try {
-      const made: unknown = this.#policy.definition.response?.(response, this.#policy.options);
-      noteDuration(this.#exchange, this.#policy.name, "response", began);
+      const made: unknown = runHook(this.#exchange, name, "response", () =>
+        definition.response?.(response, options),
+      );
       refusePromise(made);
       const { checkedStatus } = response;
       countCall(this.#exchange, this.#policy, "response", "ok");
