@@ -1,5 +1,5 @@
 import { resolveExpression } from "../backends/parts/expressions.ts";
-import { checkFields } from "../backends/parts/known-identities.ts";
+import { checkVariableFields } from "../backends/parts/known-identities.ts";
 import type { GatewayResource, RouteResource } from "../config/resources.ts";
 import { Diagnostics } from "../diagnostics/diagnostic.ts";
 import { providedBefore } from "./provided-values.ts";
@@ -24,6 +24,6 @@ export function checkLoggedValues(
   for (const each of expressions) {
     // Mistakes were reported before.
     const found = resolveExpression(each, { phase: "log", slot: "value" }, new Diagnostics());
-    checkFields(each, found?.reads ?? [], known, context.diagnostics);
+    checkVariableFields(each, found?.reads ?? [], known, context.diagnostics);
   }
 }

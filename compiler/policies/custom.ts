@@ -1,13 +1,13 @@
 import { childOf } from "../diagnostics/diagnostic.ts";
 import type { Infer } from "../schema/schema.ts";
-import { checkOf, comparison, mayRefuse, partsOf } from "./custom/access.ts";
+import { checkOf, comparison, customParts, mayRefuse } from "./custom/access.ts";
 import { type CustomNode, resolveEntry, TEXT_HOOKS } from "./custom/entry.ts";
 import {
   type CustomConfig,
-  kubernetesSchema,
+  customSchema,
   lowerEntry,
   lowerPublished,
-  schema,
+  publishedSchemas,
 } from "./custom/fields.ts";
 import { declaredValues, providedValues, reportProvidedTwice } from "./custom/provided-values.ts";
 import type { Policy } from "./policy.ts";
@@ -17,8 +17,8 @@ export const customPolicies: Policy<
   "custom",
   CustomConfig,
   CustomNode,
-  Infer<typeof schema>,
-  Infer<typeof kubernetesSchema>
+  Infer<typeof customSchema>,
+  Infer<typeof publishedSchemas>
 > = {
   kind: "custom",
   summary:
@@ -44,9 +44,9 @@ export const customPolicies: Policy<
     customHooks: ({ entries }) =>
       new Map(entries.map(({ name, hooks }) => [name, HOOKS.filter((hook) => hooks[hook])])),
     sources: ({ entries }) => entries.flatMap(({ sources }) => sources),
-    parts: partsOf,
+    parts: customParts,
   },
-  schema,
+  schema: customSchema,
   names: ["customPolicy"],
   access: {
     direction: "closes",
@@ -80,7 +80,7 @@ export const customPolicies: Policy<
   },
   kubernetes: {
     field: "traffic.custom",
-    schema: kubernetesSchema,
+    schema: publishedSchemas,
     lower: (entries, context) => ({
       entries: entries.map((each, index) => lowerPublished(each, index, context)),
     }),

@@ -1,7 +1,6 @@
 import { stripTypeScriptTypes } from "node:module";
 import path from "node:path";
 import { Script } from "node:vm";
-import { StartupError } from "../../runtime/process/startup-error.ts";
 import { namesFetch, POLICY_INTERFACE, POLICY_MODULE } from "../4-emit/policy-modules.ts";
 import { POLICY_FOLDER } from "../policies/custom/read-policy.ts";
 import { typescript } from "../policies/custom/typescript.ts";
@@ -82,6 +81,7 @@ async function loadedPolicy(run: () => Exports): Promise<Exports> {
     return run();
   } catch (error) {
     const { loadErrorText } = await import("gwc/runtime/policies/custom/policy-errors");
+    const { StartupError } = await import("gwc/runtime/process/startup-error");
     const text = loadErrorText(error);
     throw text === undefined ? error : new StartupError(text);
   }

@@ -143,7 +143,8 @@ describe("mistakes of operators", () => {
 it("a package that operators bundle into a module is part of a published policy", async () => {
   const { build } = await import("esbuild");
   const { outputFiles } = await build({
-    ...{ entryPoints: ["minisearch"], bundle: true, format: "esm", write: false },
+    stdin: { contents: 'export { default } from "minisearch";', resolveDir: import.meta.dirname },
+    ...{ bundle: true, format: "esm", write: false },
     banner: { js: "// @ts-nocheck" },
   });
   const policy = `import { definePolicy } from "gwc/policy";

@@ -72,12 +72,12 @@ export function checkIdentities(
   // Expressions of other phases are evaluated after all policies.
   const early = phase === "request" ? reportEarlyIdentity(origin, variables, context) : [];
   const reads = expression?.reads.filter(([variable = ""]) => !early.includes(variable)) ?? [];
-  checkFields(config, reads, context.route, context.diagnostics);
+  checkVariableFields(config, reads, context.route, context.diagnostics);
   return [...absent.map(({ variable }) => variable), ...early];
 }
 
 /** Reports fields of variables that never exist. `reads`: what an expression reads. */
-export function checkFields(
+export function checkVariableFields(
   { text, origin }: ExpressionConfig,
   reads: CompiledExpression["reads"],
   known: Pick<PrecedingPolicies, "identityFields">,

@@ -60,7 +60,7 @@ function refusing(node: CustomNode, isWanted: boolean): readonly string[] {
 }
 
 /** Returns the policies by name, with the code of each apart from its settings. */
-export function partsOf(node: CustomNode): readonly PolicyPart[] {
+export function customParts(node: CustomNode): readonly PolicyPart[] {
   const names = namesOf(node);
   return node.entries.map(({ sources, ...settings }, index) => ({
     name: names[index] ?? settings.name,

@@ -78,7 +78,7 @@ const entrySchema = object(
 );
 
 /** Schema of `custom` in files. */
-export const schema = list(entrySchema, {
+export const customSchema = list(entrySchema, {
   minItems: 1,
   maxItems: 16,
   description: "Policies written in TypeScript, in the order in which they run.",
@@ -114,7 +114,7 @@ const publishedSchema = object(
 );
 
 /** Schema of `custom` in manifests. */
-export const kubernetesSchema = list(publishedSchema, {
+export const publishedSchemas = list(publishedSchema, {
   ...{ minItems: 1, maxItems: 16 },
   description: "Policies written in TypeScript, in the order in which they run.",
 });
