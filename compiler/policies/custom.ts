@@ -1,6 +1,7 @@
 import { childOf } from "../diagnostics/diagnostic.ts";
 import type { Infer } from "../schema/schema.ts";
 import { checkOf, comparison, customParts, mayRefuse } from "./custom/access.ts";
+import { HOOKS } from "./custom/declaration.ts";
 import { type CustomNode, resolveEntry, TEXT_HOOKS } from "./custom/entry.ts";
 import {
   type CustomConfig,

@@ -11,6 +11,7 @@ import { dispatch } from "gwc/runtime/http/routing/dispatch";
 import { matchedHeader } from "gwc/runtime/http/routing/matched-values";
 import { isUnder } from "gwc/runtime/http/routing/path";
 import { defaultConnections } from "gwc/runtime/net/default-connections";
+import { lateErrorText } from "gwc/runtime/policies/custom/policy-errors";
 import { SECOND } from "gwc/runtime/process/units";
 import { port8080Policies } from "./listeners/port8080-policies.ts";
 import { newOrders } from "./routes/new-orders.ts";
@@ -36,6 +37,7 @@ export const gateway: Gateway = {
   ports: [httpPort({ port: 8080, config: "gateway.yaml binds[8080].port", handle: port8080 })],
   connections: defaultConnections,
   accessLog: { format: "text" },
+  lateErrorText,
   addresses: { stats: ":15020", readiness: ":15021" },
   drain: { min: 0, max: 5 * SECOND },
 };
