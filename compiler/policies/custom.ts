@@ -5,7 +5,7 @@ import { HOOKS } from "./custom/declaration.ts";
 import { type CustomNode, resolveEntry, TEXT_HOOKS } from "./custom/entry.ts";
 import {
   type CustomConfig,
-  customSchema,
+  customPolicySchema,
   lowerEntry,
   lowerPublished,
   publishedSchemas,
@@ -18,7 +18,7 @@ export const customPolicies: Policy<
   "custom",
   CustomConfig,
   CustomNode,
-  Infer<typeof customSchema>,
+  Infer<typeof customPolicySchema>,
   Infer<typeof publishedSchemas>
 > = {
   kind: "custom",
@@ -47,7 +47,7 @@ export const customPolicies: Policy<
     sources: ({ entries }) => entries.flatMap(({ sources }) => sources),
     parts: customParts,
   },
-  schema: customSchema,
+  schema: customPolicySchema,
   names: ["customPolicy"],
   access: {
     direction: "closes",

@@ -78,7 +78,7 @@ const entrySchema = object(
 );
 
 /** Schema of `custom` in files. */
-export const customSchema = list(entrySchema, {
+export const customPolicySchema = list(entrySchema, {
   minItems: 1,
   maxItems: 16,
   description: "Policies written in TypeScript, in the order in which they run.",
