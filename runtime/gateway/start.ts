@@ -57,7 +57,7 @@ export function logUncaughtErrors({ lateErrorText }: Pick<Gateway, "lateErrorTex
   const report = (error: unknown) => {
     const text = lateErrorText?.(error);
     if (text === undefined) writeError(`bug: ${bugText(error)}`, { kind: "bug" });
-    else writeError(`error: ${text}`);
+    else writeError(text);
   };
   process.on("uncaughtException", report);
   process.on("unhandledRejection", report);
