@@ -186,12 +186,14 @@ function directives(
         throw new DirectiveProblem(first, `imports are nested deeper than ${DEPTH} levels`);
       const [name, ...words] = rest;
       const snippet = snippets.get(name?.text ?? "");
-      const read = snippet?.map((each) =>
-        filled(
-          each,
-          words.map(({ text }) => text),
-        ),
-      );
+      const read = snippet
+        ?.flatMap((each) => withBlock(each, inside))
+        .map((each) =>
+          filled(
+            each,
+            words.map(({ text }) => text),
+          ),
+        );
       const lists =
         read === undefined
           ? importedFiles(line, host).map((each) => linesOf(each.file, each.text))
@@ -209,6 +211,20 @@ function directives(
     });
   }
   return found.map(({ file, line, name, words, block }) => ({ file, line, name, words, block }));
+}
+
+/** Replaces `{block}` and `{blocks.NAME}` in a snippet by what its import has in braces. */
+function withBlock(line: Line, inside: readonly Line[]): readonly Line[] {
+  const [first, ...rest] = line;
+  if (first === undefined || first.isQuoted || rest.length > 0) return [line];
+  if (first.text === "{block}") return inside;
+  const [, name] = /^\{blocks\.([\w.-]+)\}$/.exec(first.text) ?? [];
+  if (name === undefined) return [line];
+  const start = inside.findIndex(
+    (each) => each.length === 2 && each[0]?.text === name && isOpening(each[1]),
+  );
+  const head = inside[start];
+  return head === undefined ? [] : inside.slice(start + 1, endOf(inside, start + 1, head));
 }
 
 /** Fills the arguments of an import into a line of a snippet. */

@@ -13,7 +13,7 @@ import {
 } from "./caddy-values.ts";
 import { proxyStep } from "./caddyfile-proxy.ts";
 
-/** Caddy's default order of directives; unknown directives come last. */
+/** Caddy's default order of directives. Unknown ones of modules come first, because they may decide about access. */
 const ORDER = [
   ...["tracing", "map", "vars", "fs", "root", "log_append", "log_skip", "log_name", "header"],
   ...["copy_response_headers", "request_body", "redir", "method", "rewrite", "uri", "try_files"],
@@ -50,10 +50,9 @@ type ReadRoute = CaddyRoute & { readonly directive: Directive };
 
 function inOrder(a: ReadRoute, b: ReadRoute): number {
   const place = (name: string) => {
-    const at = ORDER.indexOf(
+    return ORDER.indexOf(
       name === "basicauth" ? "basic_auth" : name === "handle_path" ? "handle" : name,
     );
-    return at < 0 ? ORDER.length : at;
   };
   const length = ({ matches }: CaddyRoute) =>
     typeof matches !== "string" && matches.length === 1 ? (matches[0]?.path?.value.length ?? 0) : 0;

@@ -5,6 +5,7 @@ import { CLOSED, type DraftFields } from "../proxy/route-draft.ts";
 import { plainText } from "../proxy/texts.ts";
 import type { SourceFields } from "../source-fields.ts";
 import { type EnvoyManifest, envoyModel } from "./envoy-provider.ts";
+import { accessOf } from "./envoy-security.ts";
 
 /** Converts manifests of Envoy AI Gateway; returns the reason as a string if that is impossible. */
 export function importEnvoyAi(sources: readonly SourceFields[]): ImportDraft | string {
@@ -60,12 +61,14 @@ export function importEnvoyAi(sources: readonly SourceFields[]): ImportDraft | s
   }
   if (models.length === 0)
     return `has no model that can be served: ${notes.map(({ text }) => text).join("; ")}`;
-  notes.push({
-    path: ["llm", "models"],
-    text: "every client that reaches the port may use every model: require keys or tokens (apiKey, jwtAuth), as SecurityPolicies of Envoy Gateway did",
-  });
-  const policies = closedRules(closed);
-  const guarded = closed.length === 0 ? {} : { policies };
+  const access = accessOf(manifests);
+  const refusals = closedRules(closed);
+  // Both may have rules; if everybody is refused anyway, those of models are not needed.
+  const policies =
+    "authorization" in access.policies ? access.policies : { ...access.policies, ...refusals };
+  const isGuarded = Object.keys(access.policies).length > 0;
+  notes.push({ path: ["llm", isGuarded ? "policies" : "models"], text: access.note });
+  const guarded = Object.keys(policies).length === 0 ? {} : { policies };
   return { value: { llm: { port: 4000, ...guarded, models } }, notes };
 }
 

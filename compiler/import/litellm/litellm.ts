@@ -2,6 +2,7 @@ import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
 import type { ImportDraft, ImportNote } from "../imported-text.ts";
 import { hasUser, withoutUser } from "../proxy/texts.ts";
 import type { SourceFields } from "../source-fields.ts";
+import { accessOf, fromEnvironment } from "./litellm-access.ts";
 import {
   fallbacksOf,
   type LiteLlmModel,
@@ -328,28 +329,11 @@ function policiesOf(source: SourceFields): {
   readonly notes: readonly (readonly [field: string, text: string])[];
   readonly isClosed: boolean;
 } {
-  const { general_settings, litellm_settings, router_settings } = fieldsOf(source.value);
-  const [general, litellm, router] = [general_settings, litellm_settings, router_settings].map(
-    fieldsOf,
-  );
-  const value: Record<string, unknown> = {};
-  const notes: (readonly [string, string])[] = [];
-  const master = general?.master_key;
-  if (typeof master === "string") {
-    source.take("general_settings", "master_key");
-    const key = fromEnvironment(master);
-    value.apiKey = { keys: [{ key: key === master ? "${LITELLM_MASTER_KEY}" : key }] };
-    const line = source.line("general_settings", "master_key");
-    if (key === master)
-      notes.push([
-        "apiKey",
-        `line ${line} has a literal key: put it into the variable LITELLM_MASTER_KEY`,
-      ]);
-    notes.push([
-      "apiKey",
-      "keys that the proxy created are in its database: set `store: true` here and run `gwc keys import`, or add a key for each user",
-    ]);
-  }
+  const { litellm_settings, router_settings } = fieldsOf(source.value);
+  const [litellm, router] = [litellm_settings, router_settings].map(fieldsOf);
+  const access = accessOf(source);
+  const value: Record<string, unknown> = { ...access.value };
+  const notes = [...access.notes];
   const number = (field: "num_retries" | "request_timeout" | "timeout"): number | undefined => {
     for (const [section, settings] of [
       ["router_settings", router],
@@ -372,12 +356,7 @@ function policiesOf(source: SourceFields): {
   }
   const seconds = number("timeout") ?? number("request_timeout");
   if (seconds !== undefined) value.timeout = { requestTimeout: `${Math.round(seconds * 1000)}ms` };
-  return { value, notes, isClosed: typeof master === "string" };
-}
-
-/** Converts `os.environ/NAME` to `${NAME}`; other strings are unchanged. */
-function fromEnvironment(text: string): string {
-  return text.replace(/^os\.environ\/([A-Za-z_]\w*)$/, "$${$1}");
+  return { value, notes, isClosed: access.isClosed };
 }
 
 function variableName(model: string): string {

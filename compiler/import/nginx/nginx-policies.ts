@@ -53,7 +53,7 @@ export function accessPart(
 export type PlaceName = (directive: Directive) => string;
 
 /** Converts first-match `allow` and `deny` rules to one condition; returns the directive that has no counterpart. */
-function addressCondition(rules: readonly Directive[]): string | Directive | undefined {
+export function addressCondition(rules: readonly Directive[]): string | Directive | undefined {
   let condition = "true";
   for (const rule of rules.toReversed()) {
     const [who = ""] = rule.words;

@@ -52,8 +52,8 @@ function withPort(server: string, scheme: string): string {
   return plainText(`${server}:${scheme === "https" ? 443 : 80}`);
 }
 
-/** Converts the servers of an `upstream`. */
-function serversOf(
+/** Converts the servers of an `upstream`; returns the reason as a string if that is impossible. */
+export function serversOf(
   upstream: Directive,
   notes: string[],
   taken: TakenDirectives,
@@ -131,7 +131,10 @@ function connectionPolicies(
 }
 
 /** Returns the duration of a directive, which is skipped if it is a variable or malformed; `undefined` also if 0. */
-function durationOf(directive: Directive | undefined, taken: TakenDirectives): string | undefined {
+export function durationOf(
+  directive: Directive | undefined,
+  taken: TakenDirectives,
+): string | undefined {
   if (directive === undefined) return undefined;
   const text = directive.words.join(" ");
   const found = duration(text);

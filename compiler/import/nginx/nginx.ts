@@ -9,6 +9,7 @@ import type { ImportDraft, ReadImport } from "../imported-text.ts";
 import { siteFile } from "../proxy/site-file.ts";
 import { NginxScope } from "./nginx-scope.ts";
 import { type NginxSite, sitesOf } from "./nginx-server.ts";
+import { streamNotes, streamsOf } from "./nginx-stream.ts";
 import { readNginx } from "./nginx-syntax.ts";
 
 /** Converts a file of nginx and its includes; returns the reason as a string if that is impossible. */
@@ -27,14 +28,31 @@ function convert(directives: readonly Directive[], taken: TakenDirectives): Impo
   const blocks = directives.filter(({ name }) => name === "http");
   for (const each of blocks) taken.take(each, "alone");
   // A file of conf.d is included inside `http`.
-  const inside = blocks.length > 0 ? blocks.flatMap(({ block = [] }) => block) : directives;
+  const isMain = directives.some(({ name }) => name === "http" || name === "stream");
+  const inside = isMain ? blocks.flatMap(({ block = [] }) => block) : directives;
   const http = new NginxScope(inside, undefined, taken);
   const upstreams = inside.filter(({ name }) => name === "upstream");
   const servers = inside.filter(({ name }) => name === "server");
-  if (servers.length === 0) return "has no server block for HTTP";
+  const streams = streamsOf(
+    directives.filter(({ name }) => name === "stream"),
+    taken,
+  );
+  const hasStreams = streams.binds.length > 0;
+  if (servers.length === 0 && !hasStreams)
+    return (
+      streams.refused[0] ??
+      "has no server block: import the file that includes it, such as nginx.conf"
+    );
   const sites = withDefaults(servers.flatMap((each) => sitesOf(each, http, upstreams, taken)));
-  if (sites.length === 0) return "has no server with a port that gwc can open";
-  return siteFile(sites, []);
+  if (sites.length === 0 && !hasStreams) return "has no server with a port that gwc can open";
+  const {
+    value: { binds },
+    notes,
+  } = siteFile(sites, []);
+  return {
+    value: { binds: [...binds, ...streams.binds] },
+    notes: [...notes, ...streamNotes(streams, binds.length)],
+  };
 }
 
 /** Marks the default site of each port: the first one, unless another one has `default_server`. */

@@ -9,8 +9,13 @@ import {
 } from "./route-draft.ts";
 import { routeName } from "./texts.ts";
 
+/** A converted configuration of sites. */
+interface SiteFile extends ImportDraft {
+  readonly value: { readonly binds: readonly DraftFields[] };
+}
+
 /** Converts the sites of another proxy to a configuration. */
-export function siteFile(sites: readonly SiteDraft[], notes: readonly string[]): ImportDraft {
+export function siteFile(sites: readonly SiteDraft[], notes: readonly string[]): SiteFile {
   const binds = [...Map.groupBy(sites, ({ port, address = "" }) => `${port} ${address}`).values()];
   const written = binds.map((each, index) => bindOf(each, ["binds", index], new Names()));
   return {

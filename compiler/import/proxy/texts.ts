@@ -11,7 +11,8 @@ export function celText(text: string): string {
 /** Formats a string for display with likely credentials redacted; `name` is kept. */
 export function publicText(text: string, name = ""): string {
   const line = `${name} ${text}`.trim().replace(/\s+/g, " ");
-  if (CREDENTIAL.test(line)) return `${name} (a credential)`.trim();
+  if ([CREDENTIAL, SCHEME, COOKIE].some((each) => each.test(line)))
+    return `${name} (a credential)`.trim();
   return withoutUser(line).slice(0, 100);
 }
 
@@ -33,7 +34,11 @@ export function namesCredential(name: string): boolean {
 }
 
 const CREDENTIAL =
-  /\b(authorization|cookie|password|passwd|secret|credentials?|api[-_]?key|auth[-_]token|bearer|basic)\b|\$2[aby]\$|\$apr1\$|\$argon2/i;
+  /\b(authorization|password|passwd|secret|credentials?|api[-_]?key|auth[-_]token)\b|\$2[aby]\$|\$apr1\$|\$argon2/i;
+/** Credentials of Authorization without the header's name; `basic` alone is also the name of formats. */
+const SCHEME = /\b(?:basic\s+[\w+/~-]{6,}=*|bearer\s+\S+)/i;
+/** Values of cookies: in headers, or after the name of one (`lb_policy cookie NAME SECRET`). */
+const COOKIE = /header.*\bcookie\W*\s+\S|\bcookie\s*[:=]|(?:^|\s)cookie\s+\S+\s+\S/i;
 
 /** Converts a string to a route name: lower-case letters, digits and dashes. */
 export function routeName(text: string): string {

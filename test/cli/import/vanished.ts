@@ -5,7 +5,7 @@ import { importedText } from "../../../compiler/import/imported-text.ts";
 
 /** Configurations of other gateways that use most of what imports read. */
 export const sources = [
-  ...["nginx.conf", "Caddyfile", "traefik.yaml", "kong.yaml", "litellm.yaml"],
+  ...["nginx.conf", "stream.conf", "Caddyfile", "traefik.yaml", "kong.yaml", "litellm.yaml"],
   "envoy-ai-gateway.yaml",
 ];
 
