@@ -23,7 +23,7 @@ export function capturedBodiesOf(
     { origin: metrics?.origin, values: (metrics?.labels ?? []).map(({ value }) => value) },
   ];
   const has = (name: string, { values }: (typeof places)[number]): boolean =>
-    values.some(({ reads }) => reads.some(([root, member]) => `${root}.${member}` === name));
+    values.some(({ reads }) => reads.some((path) => isBelow(path.join("."), name)));
   const reads = (name: string): boolean => places.some((place) => has(name, place));
   const messages = [log?.records?.messages ?? [], tracing?.messages ?? []].flat();
   const [first] = [
@@ -31,14 +31,29 @@ export function capturedBodiesOf(
     ...messages,
   ];
   if (first?.origin === undefined) return undefined;
-  const completion = reads("llm.completion");
+  const [completion, toolCalls, serviceTier] = OF_MODELS.map(reads);
+  const [toolArguments, toolResult, toolError] = OF_TOOLS.map(reads);
+  const hasAnswer = toolResult === true || toolError === true;
+  const toolCall = toolArguments === true || hasAnswer;
   return {
-    request: reads("request.body"),
-    response: completion || reads("response.body") || messages.some(({ output }) => output),
-    completion,
+    request: toolCall || reads("request.body"),
+    response:
+      [completion, toolCalls, serviceTier, hasAnswer, reads("response.body")].includes(true) ||
+      messages.some(({ output }) => output),
+    completion: completion === true,
+    toolCalls: toolCalls === true,
+    serviceTier: serviceTier === true,
+    toolCall,
     origin: first.origin,
   };
 }
 
+function isBelow(path: string, name: string): boolean {
+  return path === name || path.startsWith(`${name}.`);
+}
+
+const OF_MODELS = ["llm.completion", "llm.toolCalls", "llm.serviceTier"] as const;
+const OF_TOOLS = ["mcp.tool.arguments", "mcp.tool.result", "mcp.tool.error"] as const;
+
 /** Variables whose values are captured while bodies pass. */
-const BODIES: readonly string[] = ["request.body", "response.body", "llm.completion"];
+const BODIES: readonly string[] = ["request.body", "response.body", ...OF_MODELS, ...OF_TOOLS];

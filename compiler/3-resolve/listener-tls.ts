@@ -3,13 +3,12 @@ import {
   type CipherSuite,
   type FrontendTlsConfig,
   isSuiteOf,
-  type KeyExchangeGroup,
-  opensslGroup,
   opensslName,
 } from "../config/frontend.ts";
 import type { ListenerResource } from "../config/resources.ts";
 import { childOf, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CertificateNode, ClientCertificatesNode, TlsNode } from "../ir/tls.ts";
+import { type KeyExchangeGroup, opensslGroup } from "../schema/key-exchange.ts";
 
 /** TLS of the listeners of one port. */
 export interface PortTlsNodes {

@@ -1,10 +1,12 @@
 import { type BackendConfig, serverAddress } from "../backends/index.ts";
+import type { NamedServer, ServerReference } from "../backends/parts/named-server.ts";
 import { findBackend } from "../config/named-backends.ts";
-import { keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import type { GatewayResource } from "../config/resources.ts";
+import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 import { guarded } from "../diagnostics/guarded.ts";
 import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
 import { identities, type PolicyConfig, policyOf, respondsToAll } from "../policies/index.ts";
-import type { NamedServer, ResolveContext } from "../policies/policy.ts";
+import type { ResolveContext } from "../policies/policy.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { afterPolicies } from "./provided-values.ts";
 
@@ -81,19 +83,18 @@ export function resolvePolicy<Kind extends PolicyKind>(
       ...context,
       ...place,
       identities,
-      namedServer: (name, at) => namedServer(kind, name, at, context),
+      user: kind,
       origin,
     }),
   );
   return settings && { kind, settings, origin };
 }
 
-/** Returns the server that a named backend describes, for `user`; `undefined` if it describes none (reported). */
+/** Returns the server that a named backend describes; `undefined` if it describes none (reported). */
 export function namedServer(
-  user: string,
-  name: string,
-  origin: Origin,
-  { backends, diagnostics }: Pick<ListenerContext, "backends" | "diagnostics">,
+  { user, name, origin }: ServerReference,
+  backends: GatewayResource["backends"],
+  diagnostics: Diagnostics,
 ): NamedServer | undefined {
   const found = findBackend(name, origin, backends, diagnostics);
   if (found === undefined) return undefined;

@@ -89,7 +89,13 @@ export function resolve(
   const diagnostics = new Diagnostics(followUpsOf(input), input.isTolerant);
   const literals = new LiteralSecrets();
   const sections = new SectionUse();
-  const lookup = { ...fileLookup(input, host, diagnostics), literals, sections };
+  const lookup = {
+    ...fileLookup(input, host, diagnostics),
+    // Of backends that nobody uses, the mistakes of references are reported where they are used.
+    namedServer: () => undefined,
+    literals,
+    sections,
+  };
   const programs = gateways.flatMap((gateway) => {
     const at = gateway.resources.find(({ kind }) => kind === "gateway")?.origin;
     if (at === undefined) return [];
@@ -112,6 +118,7 @@ function resolveGateway(
   const { diagnostics, literals } = lookup;
   const context: RouteContext = {
     ...lookup,
+    namedServer: (reference, own) => namedServer(reference, gateway.backends, own),
     hasIdentity: gateway.workloadApi !== undefined,
     names: new Identifiers(unitNames()),
     backends: gateway.backends,
@@ -151,7 +158,7 @@ function resolveGateway(
   };
   const destinations = (user: string) => ({
     ...context,
-    namedServer: (backend: string, at: Origin) => namedServer(user, backend, at, context),
+    user,
   });
   const accessLog = resolveAccessLog(gateway.accessLogs, traffic, destinations("accessLog"));
   const tracing =
@@ -235,7 +242,7 @@ function fileLookup(
   { folder }: ResolveInput,
   host: Host,
   diagnostics: Diagnostics,
-): Omit<ConnectionContext, "literals" | "sections"> {
+): Omit<ConnectionContext, "literals" | "sections" | "namedServer"> {
   const resolvePath: ConnectionContext["resolvePath"] = (file, at) =>
     existingPath(file, at, folder, { host, diagnostics });
   return { host, diagnostics, resolvePath };

@@ -29,7 +29,7 @@ import type { CachedResolutions } from "./cached-resolutions.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { checkCredentials, checkPreflights } from "./credential-conflicts.ts";
 import type { ListenerContext } from "./listeners.ts";
-import { effectivePolicies, namedServer, type PolicyPlace, resolvePolicies } from "./policies.ts";
+import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import { afterPolicies, providedBefore } from "./provided-values.ts";
 import { inRequestOrder } from "./request-order.ts";
 import { resolveMatch, trimmedPrefix } from "./route-matches.ts";
@@ -104,7 +104,7 @@ function unnamedRoute(resource: RouteResource, name: string, whole: RouteContext
       ...context,
       ...after,
       identities,
-      namedServer: (server, at) => namedServer("promptGuard", server, at, context),
+      user: "promptGuard",
     },
     (own, share) => resolvePolicies(own, { ...after, isOnBackend: true, ...share }, context),
   );

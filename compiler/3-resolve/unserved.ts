@@ -8,7 +8,7 @@ import { resolveBackends } from "./backends.ts";
 import { CachedChecks } from "./cached-resolutions.ts";
 import { withoutConsequences } from "./consequences.ts";
 import type { ListenerContext } from "./listeners.ts";
-import { namedServer, resolvePolicies, withoutRoute } from "./policies.ts";
+import { resolvePolicies, withoutRoute } from "./policies.ts";
 
 /**
  * Checks resources that no gateway serves: reports their own mistakes, but not possible consequences of their
@@ -39,6 +39,6 @@ function destinationsOf(context: ListenerContext): BackendResolveContext {
     ...context,
     ...withoutRoute,
     identities,
-    namedServer: (name, at) => namedServer("promptGuard", name, at, context),
+    user: "promptGuard",
   };
 }

@@ -1,12 +1,12 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../model/connections.ts";
-import { forwardUrl } from "../model/host-url.ts";
+import { forwardUrl, secureUrl } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
 import { NAMED_SERVER } from "../model/traffic.ts";
 import { type Infer, object, shortText, text } from "../schema/schema.ts";
 import type { Backend } from "./backend.ts";
 import { AMBIENT_AWS } from "./parts/ambient-credentials.ts";
-import { resolveConnection, secureUrl, withAmbient } from "./parts/connection.ts";
+import { resolveConnection, withAmbient } from "./parts/connection.ts";
 import { curlCommand } from "./parts/try-request.ts";
 
 /** `aws` as configured: an agent in AgentCore. */

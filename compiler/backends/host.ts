@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { port } from "../manifests/field-types.ts";
 import type { BackendConnection, TcpConnection } from "../model/connections.ts";
-import { hostAndPort, serverUrl } from "../model/host-url.ts";
+import { hostAndPort, secureUrl, serverUrl } from "../model/host-url.ts";
 import { isOwnPort } from "../model/own-ports.ts";
 import type { Text } from "../model/texts.ts";
 import { NAMED_SERVER } from "../model/traffic.ts";
@@ -13,7 +13,6 @@ import {
   type ConnectionContext,
   resolveConnection,
   resolveTcpConnection,
-  secureUrl,
 } from "./parts/connection.ts";
 import { type HealthNode, resolveHealth, restText } from "./parts/health.ts";
 import { haveUsers } from "./parts/known-users.ts";

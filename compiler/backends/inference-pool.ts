@@ -3,7 +3,7 @@ import type { InferencePoolSpec } from "../manifests/inference.ts";
 import type { Manifest, ManifestOf } from "../manifests/manifests.ts";
 import type { BackendConnection } from "../model/connections.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
-import { forwardUrl, hostAndPort } from "../model/host-url.ts";
+import { forwardUrl, hostAndPort, secureUrl } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
 import { NAMED_SERVER } from "../model/traffic.ts";
 import { type Infer, object, text } from "../schema/schema.ts";
@@ -12,7 +12,7 @@ import type { InferencePoolConfig } from "./inference-pool/inference-pool-config
 import { lowerPicking, pickerSchemas } from "./inference-pool/picking.ts";
 import { destinationOf } from "./parts/callout-server.ts";
 import { type CalloutTarget, grpcTarget } from "./parts/callout-target.ts";
-import { resolveConnection, secureUrl } from "./parts/connection.ts";
+import { resolveConnection } from "./parts/connection.ts";
 import { resolveDestination } from "./parts/destination.ts";
 import { curlCommand } from "./parts/try-request.ts";
 
@@ -159,7 +159,7 @@ export const inferencePool: Backend<
     const { address, picker, passesOnFailure, takesAnyEndpoint } = config;
     const { diagnostics } = context;
     const url = forwardUrl(address, childOf(origin, "host"), diagnostics);
-    const found = resolveDestination(picker, { ...context, namedServer: () => undefined });
+    const found = resolveDestination(picker, { ...context, user: "inferenceRouting" });
     const connection = {
       ...resolveConnection(policies, context),
       ...(keepsHost === true && { keepsHost }),

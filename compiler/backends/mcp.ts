@@ -1,7 +1,8 @@
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../model/backend-policies.ts";
 import type { BackendConnection } from "../model/connections.ts";
-import { checkUrl, forwardUrl } from "../model/host-url.ts";
+import { checkUrl, forwardUrl, secureUrl } from "../model/host-url.ts";
+import { isServerName } from "../model/server-address.ts";
 import { shownText, type Text } from "../model/texts.ts";
 import type { ToolLockNode } from "../model/tool-lock.ts";
 import { NAMED_SERVER } from "../model/traffic.ts";
@@ -26,8 +27,9 @@ import type { ToolSearchConfig } from "./mcp/tool-search.ts";
 import { resolveToolViews, type ToolViewNode } from "./mcp/tool-views.ts";
 import { awsScopeOf } from "./parts/aws-scope.ts";
 import type { BackendResolveContext } from "./parts/backend-resolve-context.ts";
-import { type ConnectionContext, resolveConnection, secureUrl } from "./parts/connection.ts";
+import { type ConnectionContext, resolveConnection } from "./parts/connection.ts";
 import { haveUsers } from "./parts/known-users.ts";
+import { addressedServer } from "./parts/named-server.ts";
 import { curlCommand, shellWord, type TryRequest } from "./parts/try-request.ts";
 
 /** One or more MCP servers behind one endpoint. */
@@ -237,12 +239,19 @@ function resolveTarget(
     checkShellSyntax(target.command, target.args, at, context.diagnostics);
     return { ...target, ...withoutCredentials(target, at, context) };
   }
-  if (target.kind === "openapi")
-    return resolveOpenApi(target, mergeBackendPolicies(policies, own), context);
-  const { kind, era, url } = target;
-  const at = childOf(origin, kind === "sse" ? "sse" : "mcp", "host");
+  if (target.kind === "openapi") return resolveOpenApi(target, { general: policies, own }, context);
+  const { kind, era } = target;
+  const section = kind === "sse" ? "sse" : "mcp";
+  const reference = { origin: childOf(origin, section, "backend"), user: section };
+  const found = addressedServer(target.url, { ...reference, policies: own }, context);
+  if (found === undefined) return undefined;
+  const isNamed = isServerName(target.url);
+  const at = isNamed ? found.hostOrigin : childOf(origin, section, "host");
+  const base = isNamed ? forwardUrl(found.host, at, context.diagnostics) : found.host;
+  if (base === undefined) return undefined;
+  const url = isNamed ? endpointUrl(base, target.path, `/${section}`) : base;
   const connection = resolveConnection(
-    mergeBackendPolicies(policies, own),
+    mergeBackendPolicies(policies, found.policies),
     { ...context, takesUsers: kind !== "sse" },
     awsScopeOf(url),
   );
@@ -261,12 +270,12 @@ function resolveOpenApi(
     basePath,
     origin,
   }: Omit<Extract<McpTargetConfig, { kind: "openapi" }>, "policies" | "own">,
-  policies: BackendPolicies,
+  { general, own }: Readonly<Record<"general" | "own", BackendPolicies | undefined>>,
   context: ConnectionContext,
 ): McpTargetNode | undefined {
   const at = childOf(origin, "openapi");
-  const [field = "text"] = Object.keys(document);
-  const place = childOf(at, "schema", ...(field === "text" ? [] : [field]));
+  const [form = "text"] = Object.keys(document);
+  const place = childOf(at, "schema", ...(form === "text" ? [] : [form]));
   const file = "url" in document ? documentCopy(document.url) : "file" in document && document.file;
   const path = file === false ? undefined : context.resolvePath(file, place);
   const read =
@@ -288,8 +297,12 @@ function resolveOpenApi(
     return undefined;
   }
   for (const each of found.skipped) context.diagnostics.report("operation-left-out", place, each);
-  const server = forwardUrl(address, childOf(at, "host"), context.diagnostics);
+  const field = isServerName(address) ? "backend" : "host";
+  const reference = { origin: childOf(at, field), user: "openapi", policies: own };
+  const addressed = addressedServer(address, reference, context);
+  const server = addressed && forwardUrl(addressed.host, addressed.hostOrigin, context.diagnostics);
   if (server === undefined) return undefined;
+  const policies = mergeBackendPolicies(general, addressed?.policies);
   const url = below(server, basePath ?? found.basePath);
   const connection = resolveConnection(policies, { ...context, takesUsers: true }, awsScopeOf(url));
   const { tools } = found;
@@ -302,6 +315,15 @@ function resolveOpenApi(
     tools,
     origin,
   };
+}
+
+/** Returns the URL of a named backend's endpoint; the usual path of the transport if neither has a path. */
+function endpointUrl(server: Text, path: string | undefined, usual: string): Text {
+  const isWhole = typeof server === "string" && new URL(server).pathname !== "/";
+  if (path === undefined && isWhole) return server;
+  const rest = path ?? usual;
+  if (typeof server === "string") return `${server.replace(/\/$/, "")}${rest}`;
+  return { kind: "env", parts: [...server.parts, rest] };
 }
 
 /** Prepends the base path, unless the address has a path of its own. */

@@ -1,6 +1,7 @@
+import { keyExchangeSchemas } from "../schema/key-exchange.ts";
 import { byteCount, choice, duration, integer, list, type Schema, text } from "../schema/schema.ts";
 import { bothForms } from "../schema/two-forms.ts";
-import { CIPHER_SUITES, KEY_EXCHANGE_GROUPS } from "./frontend.ts";
+import { CIPHER_SUITES } from "./frontend.ts";
 
 /** Builder of a duration field in files or manifests. */
 type TimeSchema = (
@@ -67,18 +68,15 @@ export function maxConnectionDuration(time: TimeSchema = duration) {
   );
 }
 
-/** Returns the case of header names, with the words of a form: only the names as received are supported. */
-export function headerCase<const Preserve extends string>(preserve: Preserve, lowercase: string) {
+/** Returns the case of header names, with the words of a form. */
+export function headerCase<const Preserve extends string, const Lowercase extends string>(
+  preserve: Preserve,
+  lowercase: Lowercase,
+) {
   return choice(
-    "Case of the names of HTTP/1.1 headers that are forwarded: as received. HTTP/2 has lower-case names only.",
-    [preserve],
-    {
-      default: preserve,
-      unsupportedValues: { [lowercase]: "lower-case names in HTTP/1.1" },
-      misplacedFieldHints: {
-        [lowercase]: "remove it: names of headers have no case (RFC 9110 5.1)",
-      },
-    },
+    "Case of the names of headers in HTTP/1.1 responses: as received, or lower case. Requests are forwarded with names as received, and HTTP/2 has lower-case names only.",
+    [preserve, lowercase],
+    { default: preserve },
   );
 }
 
@@ -124,13 +122,7 @@ export const cipherSuites = bothForms(
 );
 
 /** Schemas of the groups of the key exchange that clients can negotiate. */
-export const keyExchangeGroups = bothForms(
-  list(choice("A group.", KEY_EXCHANGE_GROUPS), {
-    description:
-      "Groups of the key exchange that clients can negotiate, by preference. By default those of OpenSSL, with `X25519_MLKEM768` first.",
-  }),
-  { file: { minItems: 1, maxItems: KEY_EXCHANGE_GROUPS.length, uniqueItems: true } },
-);
+export const keyExchangeGroups = keyExchangeSchemas("clients can negotiate");
 
 /** Description of the condition of the access log. */
 export const LOG_FILTER = "CEL expression that selects the requests that are logged.";

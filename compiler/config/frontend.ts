@@ -5,6 +5,7 @@ import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { NamedExpression } from "../model/expressions.ts";
 import type { Section, Traffic } from "../model/traffic.ts";
 import type { ConnectionRulesConfig } from "../policies/connection-rules.ts";
+import type { KeyExchangeGroup } from "../schema/key-exchange.ts";
 import type { ProxyProtocolConfig } from "./proxy-protocol.ts";
 
 /** Settings of a gateway towards its clients, with defaults, from files or manifests. */
@@ -111,27 +112,6 @@ export function alpnSections(
 /** Whether gwc supports an ALPN protocol. */
 function isAlpn(protocol: string): protocol is AlpnProtocol {
   return protocol === "h2" || protocol === "http/1.1";
-}
-
-/** Groups of the key exchange of TLS, by OpenSSL's names. */
-const GROUPS = {
-  X25519: "X25519",
-  "P-256": "P-256",
-  "P-384": "P-384",
-  X25519_MLKEM768: "X25519MLKEM768",
-} as const;
-
-/** Names of the groups of the key exchange. */
-export type KeyExchangeGroup = keyof typeof GROUPS;
-
-/** Names of the groups of the key exchange, for schemas. */
-export const KEY_EXCHANGE_GROUPS: readonly KeyExchangeGroup[] = [
-  ...(["X25519_MLKEM768", "X25519", "P-256", "P-384"] as const),
-];
-
-/** Returns a group as named by OpenSSL. */
-export function opensslGroup(group: KeyExchangeGroup): string {
-  return GROUPS[group];
 }
 
 /** Supported cipher suites, in their default order. */

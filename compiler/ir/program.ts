@@ -76,6 +76,12 @@ export interface CapturedBodies {
   readonly response: boolean;
   /** Whether texts of completions are read from responses. */
   readonly completion: boolean;
+  /** Whether tool calls of completions are read from responses. */
+  readonly toolCalls: boolean;
+  /** Whether the service tier is read from responses. */
+  readonly serviceTier: boolean;
+  /** Whether arguments, results or errors of MCP tool calls are read. */
+  readonly toolCall: boolean;
   readonly origin: Origin;
 }
 

@@ -131,18 +131,27 @@ export const labelSelector = object(
 
 /** corev1.LocalObjectReference: an object in the same namespace. */
 export function localObject(kind: string, description: string) {
-  return object({ name: nameOf(kind) }, { required: ["name"], description });
+  return object({ ...ofKind(kind), name: nameOf(kind) }, { required: ["name"], description });
 }
 
 /** An entry of a Secret in the same namespace, by default the one that is called `key`. */
 export function secretEntry(description: string, key: string) {
   return object(
     {
+      ...ofKind("Secret"),
       name: nameOf("Secret"),
       key: text("The entry's name.", { maxLength: 253, default: key }),
     },
     { required: ["name"], description },
   );
+}
+
+/** Group and kind of a reference that only one kind of the core group can have. */
+function ofKind(kind: string) {
+  return {
+    group: choice("API group: the core group.", [""]),
+    kind: choice("The kind.", [kind]),
+  };
 }
 
 /** Gateway API `LocalObjectReference`, with an explicit kind. */

@@ -1,5 +1,5 @@
 import type { SentPlace } from "../../runtime/auth/sent-credential.ts";
-import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts";
+import type { KeepAlive } from "../../runtime/net/connection-settings.ts";
 import type { UpstreamTlsSettings } from "../../runtime/tls/upstream-tls.ts";
 import type { CloudCredentials } from "./cloud-credentials.ts";
 import type { HeaderChangesNode } from "./header-changes.ts";
@@ -16,7 +16,7 @@ import type { ConnectionUseNode } from "./user-connections.ts";
 /** Connection settings of a backend; times are in milliseconds. */
 export interface BackendConnection {
   readonly connectTimeout: number;
-  readonly keepAlive?: KeepAliveSettings;
+  readonly keepAlive?: KeepAlive;
   /** `undefined` to follow the scheme of the URL. */
   readonly tls?: BackendTlsNode;
   /** `undefined` for HTTP/1.1. */

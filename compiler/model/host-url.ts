@@ -128,3 +128,12 @@ function hostAdvice(host: string): string | undefined {
   const port = `add the port: ${host}:8080`;
   return /\.[a-z]{2,}$/i.test(host) ? `write https://${host}, or ${port}` : port;
 }
+
+/** Returns the URL of a backend with `https` if a TLS policy is configured, which overrides the scheme. */
+export function secureUrl(url: Text, { tls }: { readonly tls?: unknown }): Text {
+  if (tls === undefined) return url;
+  if (typeof url === "string") return url.replace(/^http:/, "https:");
+  const [first = "", ...rest] = url.parts;
+  if (typeof first !== "string") return { kind: "env", parts: ["https://", first, ...rest] };
+  return { kind: "env", parts: [first.replace(/^http:/, "https:"), ...rest] };
+}

@@ -1,11 +1,13 @@
 import type { SentPlace } from "../../runtime/auth/sent-credential.ts";
-import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts";
+import type { KeepAlive } from "../../runtime/net/connection-settings.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { KeyExchangeGroup } from "../schema/key-exchange.ts";
 import type { CloudAuthConfig } from "./cloud-credentials.ts";
 import type { BackendConnection } from "./connections.ts";
 import type { HeaderChangesConfig } from "./header-changes.ts";
 import type { IdentityUse } from "./identity-use.ts";
 import type { SentCredentialConfig } from "./sent-credentials.ts";
+import type { ServerAddress } from "./server-address.ts";
 import type { MountedFile, Text } from "./texts.ts";
 import type {
   ClientCredentialsConfig,
@@ -41,7 +43,7 @@ export interface ServerConfig {
 
 /** `backendTunnel`: the proxy for connections to a backend. */
 export interface TunnelConfig {
-  readonly proxy: Text;
+  readonly proxy: ServerAddress;
   /** Connection settings of the proxy itself. */
   readonly policies: Pick<ServerPolicies, "tls" | "tcp" | "auth">;
   /** Place of the proxy. */
@@ -67,6 +69,8 @@ export interface BackendTlsConfig {
   /** Offered protocols by preference; requests only use those of HTTP. */
   readonly alpn: readonly string[] | undefined;
   readonly subjectAltNames: readonly string[] | undefined;
+  /** Groups of the key exchange that are offered; absent for those of OpenSSL. */
+  readonly keyExchangeGroups?: readonly KeyExchangeGroup[] | undefined;
   /** The gateway's own identity instead of `cert`, `key` and `roots`; absent with files. */
   readonly identity?: IdentityUse | undefined;
   readonly origin: Origin;
@@ -105,7 +109,7 @@ export interface BackendHttpConfig {
 
 /** `tcp`; times are in milliseconds. */
 export interface BackendTcpConfig {
-  readonly keepAlive: KeepAliveSettings | undefined;
+  readonly keepAlive: KeepAlive | undefined;
   readonly connectTimeout: number | undefined;
   readonly origin: Origin;
 }

@@ -3,6 +3,7 @@ import type { PromptGuardNode, TextHooks } from "../backends/ai/guards.ts";
 import type { ItemTargets } from "../backends/backend.ts";
 import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
 import type { IdentityContext, PrecedingPolicies } from "../backends/parts/known-identities.ts";
+import type { NamedServers } from "../backends/parts/named-server.ts";
 import type { Diagnostics, Origin, Place } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { BackendReferenceValue } from "../manifests/field-types.ts";
@@ -17,7 +18,6 @@ import type { PathMatch } from "../model/matches.ts";
 import type { SecretContent } from "../model/secret-contents.ts";
 import type { ServerConfig } from "../model/server-policies.ts";
 import type { SharedStore } from "../model/shared-store.ts";
-import type { Text } from "../model/texts.ts";
 import type { Section, Traffic } from "../model/traffic.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { PolicyReading, PolicySource } from "./custom/read-policy.ts";
@@ -48,6 +48,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
     readonly schema: Schema<Value>;
     /** Its field in the backend section of manifests, such as `transformation`. */
     readonly field: string;
+    /** Schema of that field; the one on routes if absent. */
+    readonly kubernetesSchema?: Schema;
     /** Traffic that it acts on there. */
     readonly actsOn: readonly Traffic[];
   };
@@ -301,15 +303,8 @@ export interface KubernetesContext {
   ) => readonly ManifestOf<Kind>[];
 }
 
-/** A named backend as a server. */
-export interface NamedServer {
-  readonly address: Text;
-  readonly policies: BackendPolicies | undefined;
-  readonly origin: Origin;
-}
-
 /** Services that a policy can use while it is resolved. */
-export interface ResolveContext extends IdentityContext {
+export interface ResolveContext extends IdentityContext, NamedServers {
   readonly origin: Origin;
   /** Whether the gateway has a store that replicas share; `optional` if it may start without; `unknown` without a gateway. */
   readonly sharedStore: SharedStore;
@@ -322,8 +317,8 @@ export interface ResolveContext extends IdentityContext {
   };
   /** Returns the path, relative to the working directory, of a file named in the configuration at this location. */
   readonly resolvePath: (name: string, at: Place) => string;
-  /** Returns the server that a named backend of the file describes; `undefined` if it describes none (reported). */
-  readonly namedServer: (name: string, origin: Origin) => NamedServer | undefined;
+  /** Kind of the policy, for messages about named backends. */
+  readonly user: string;
   /** Set if the policy is on one backend of the route; absent if on the route. */
   readonly isOnBackend?: true;
   /** Set if only part of the route's requests go to that backend, and other backends do not have the same policy. */

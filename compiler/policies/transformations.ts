@@ -96,7 +96,18 @@ export const transformations: Policy<
   },
   schema,
   aliases: [["transformation"]],
-  onBackend: { schema: ownSchema, field: "transformation", actsOn: ["forwards"] },
+  onBackend: {
+    schema: ownSchema,
+    field: "transformation",
+    kubernetesSchema: object(
+      {
+        request: withoutMetadata(kubernetesTransformSchema),
+        response: withoutMetadata(inPhase("response", kubernetesTransformSchema)),
+      },
+      { atLeastOneOf: ["request", "response"] },
+    ),
+    actsOn: ["forwards"],
+  },
   names: [
     "requestChanges",
     "responseChanges",

@@ -1,6 +1,7 @@
-import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts";
+import type { KeepAlive } from "../../runtime/net/connection-settings.ts";
+import { defaultKeepAlive } from "../../runtime/net/default-connections.ts";
 import { parseTimer } from "./duration.ts";
-import { duration, type Infer, integer, object, unsupported } from "./schema.ts";
+import { boolean, duration, type Infer, integer, object } from "./schema.ts";
 
 /** Returns the fields of TCP keepalive that files and manifests share; `time` is the duration schema of one of them. */
 export function keepAliveFields(time: typeof duration) {
@@ -19,19 +20,27 @@ export function keepAliveSchema() {
   return object(
     {
       ...keepAliveFields(duration),
-      enabled: unsupported("connections without TCP keepalive"),
+      enabled: boolean("Whether probes are sent.", { default: true }),
     },
     {
       description: "TCP keepalive: detects peers that disappeared without closing the connection.",
+      checks: [
+        {
+          message: '"enabled: false" excludes "time", "interval" and "retries"',
+          field: "enabled",
+          holds: ({ enabled, time, interval, retries }) =>
+            enabled !== false || (time ?? interval ?? retries) === undefined,
+          cel: "!has(self.enabled) || self.enabled || !(has(self.time) || has(self.interval) || has(self.retries))",
+        },
+      ],
     },
   );
 }
 
-/** Resolves TCP keepalive with its defaults, in milliseconds. */
-export function readKeepAlive(
-  value: Infer<ReturnType<typeof keepAliveSchema>>,
-  { time: idle, interval, retries }: KeepAliveSettings,
-): KeepAliveSettings {
+/** Resolves TCP keepalive with its defaults, in milliseconds; `false` if it is disabled. */
+export function readKeepAlive(value: Infer<ReturnType<typeof keepAliveSchema>>): KeepAlive {
+  if (value.enabled === false) return false;
+  const { time: idle, interval, retries } = defaultKeepAlive;
   return {
     time: wholeSeconds(value.time, idle),
     interval: wholeSeconds(value.interval, interval),

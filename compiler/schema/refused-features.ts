@@ -9,13 +9,6 @@ export const HBONE_INSTEAD =
 /** Hint for Services of a mesh, which a file cannot resolve. */
 export const SERVICE_INSTEAD = "write the address of the server: host: NAME:PORT";
 
-/** Hint for names of backends where a server is reached without policies. */
-export const BACKEND_INSTEAD = "write the address of the server here: host: NAME:PORT";
-
-/** Hint for a choice of key exchange groups. */
-export const GROUPS_INSTEAD =
-  "remove it: the defaults of OpenSSL are offered, with X25519MLKEM768 first";
-
 /** Hint for orders of certificates in manifests. */
 export const ACME_INSTEAD =
   "let cert-manager order the certificate: annotate the Gateway with cert-manager.io/cluster-issuer, and name the Secret in certificateRefs";

@@ -43,13 +43,21 @@ export interface RequestVariables {
   readonly clientCertificate?: ClientCertificate | undefined;
 }
 
-/** `request.body`, `response.body` and `llm.completion` in the log: bodies as far as they passed. */
+/** `request.body`, `response.body`, `llm.completion` and more in the log: bodies as far as they passed. */
 export interface CapturedVariables {
   /** Decoded; `undefined` if it was not captured or cannot be decoded, for example because it was too long. */
   readonly request: Uint8Array | undefined;
   readonly response: Uint8Array | undefined;
   /** Texts of the completion that the client received, one for each choice. */
   readonly completion: readonly string[] | undefined;
+  /** Tools that the model called. */
+  readonly toolCalls: readonly JsonObject[] | undefined;
+  /** Service tier of the response. */
+  readonly serviceTier: string | undefined;
+  /** Arguments, result and error of a tool call. */
+  readonly toolArguments: JsonObject | undefined;
+  readonly toolResult: unknown;
+  readonly toolError: unknown;
 }
 
 /** A verified client certificate. */
@@ -87,6 +95,8 @@ export interface McpVariables {
   readonly resource?: McpPrimitive;
   /** The JSON-RPC method: `tools/call`, ... */
   readonly methodName: string;
+  /** Session of the request; `undefined` without one, and in rules. */
+  readonly sessionId?: string | undefined;
 }
 
 /** One MCP item in a rule: the name without the target's prefix (a resource's URI), and the target. */

@@ -1,4 +1,4 @@
-import type { CapturedVariables } from "../cel/variables.ts";
+import type { CapturedVariables, JsonObject } from "../cel/variables.ts";
 import type { BodyObserver } from "./body/body.ts";
 import { decodeNow } from "./body/content-coding.ts";
 import type { CountedBuffer } from "./body/counted-buffer.ts";
@@ -6,6 +6,18 @@ import type { Exchange } from "./exchange.ts";
 import { ForwardedResponse } from "./forwarded-response.ts";
 import { headerValue } from "./headers/header-list.ts";
 import type { ResponseSink } from "./response-sink.ts";
+
+/** Reads a tool call of MCP from the bodies of its request and response. */
+type ToolCallReader = (
+  request: Uint8Array | undefined,
+  response: Uint8Array | undefined,
+) =>
+  | {
+      readonly arguments?: JsonObject | undefined;
+      readonly result?: unknown;
+      readonly error?: unknown;
+    }
+  | undefined;
 
 /** Bodies that expressions of the log read. */
 export interface BodyCapture {
@@ -15,6 +27,12 @@ export interface BodyCapture {
   readonly response: boolean;
   /** Reads the texts of a completion from a response to a client; absent if no expression reads them. */
   readonly completion?: (body: Uint8Array) => readonly string[] | undefined;
+  /** Reads the tool calls of a completion; absent if no expression reads them. */
+  readonly toolCalls?: (body: Uint8Array) => readonly JsonObject[] | undefined;
+  /** Reads the service tier of a completion; absent if no expression reads it. */
+  readonly serviceTier?: (body: Uint8Array) => string | undefined;
+  /** Reads a tool call of MCP; absent if no expression reads its arguments, result or error. */
+  readonly toolCall?: ToolCallReader;
 }
 
 /**
@@ -33,6 +51,8 @@ class CapturedBodies implements CapturedVariables {
   readonly #capture: BodyCapture;
   readonly #request: CapturedBody | undefined;
   readonly #response: CapturedBody | undefined;
+  /** The tool call once it was read. */
+  #readCall: { readonly call: ReturnType<ToolCallReader> } | undefined;
 
   constructor(exchange: Exchange, capture: BodyCapture) {
     const { maxBytes, request, response } = capture;
@@ -59,9 +79,41 @@ class CapturedBodies implements CapturedVariables {
   }
 
   get completion(): readonly string[] | undefined {
-    const isCall = this.#exchange.attributes.llm !== null;
-    const body = isCall ? this.response : undefined;
+    const body = this.#modelResponse;
     return body && this.#capture.completion?.(body);
+  }
+
+  get toolCalls(): readonly JsonObject[] | undefined {
+    const body = this.#modelResponse;
+    return body && this.#capture.toolCalls?.(body);
+  }
+
+  get serviceTier(): string | undefined {
+    const body = this.#modelResponse;
+    return body && this.#capture.serviceTier?.(body);
+  }
+
+  get toolArguments(): JsonObject | undefined {
+    return this.#toolCall?.arguments;
+  }
+
+  get toolResult(): unknown {
+    return this.#toolCall?.result;
+  }
+
+  get toolError(): unknown {
+    return this.#toolCall?.error;
+  }
+
+  get #modelResponse(): Uint8Array | undefined {
+    return this.#exchange.attributes.llm === null ? undefined : this.response;
+  }
+
+  get #toolCall(): ReturnType<ToolCallReader> {
+    const { refusalFormat } = this.#exchange;
+    if (refusalFormat.protocol !== "mcp") return undefined;
+    this.#readCall ??= { call: this.#capture.toolCall?.(this.request, this.response) };
+    return this.#readCall.call;
   }
 }
 

@@ -1,16 +1,14 @@
 import type { JsonObject } from "../cel/variables.ts";
-import { SseFrames } from "../http/body/sse.ts";
+import { receivedObjects } from "../http/body/received-objects.ts";
 import { isJsonObject, joinedTexts } from "./chat/request-object.ts";
-import { parseObject } from "./formats/parse-object.ts";
 
 /**
  * Returns the texts of a completion, one for each choice, from a response to a client: Chat Completions, Responses or
  * Messages, whole or a stream. `undefined` if the response has no texts.
  */
 export function completionTexts(body: Uint8Array): readonly string[] | undefined {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const whole = parseObject(bytes.toString());
-  const texts = whole === undefined ? streamedTexts(bytes) : wholeTexts(whole);
+  const { whole, parts } = receivedObjects(body);
+  const texts = whole === undefined ? streamedTexts(parts) : wholeTexts(whole);
   return texts.length === 0 ? undefined : texts;
 }
 
@@ -28,17 +26,14 @@ function wholeTexts({ choices, content, output }: JsonObject): readonly string[]
 }
 
 /** Joins the deltas of a stream by choice. */
-function streamedTexts(bytes: Buffer): readonly string[] {
+function streamedTexts(events: readonly JsonObject[]): readonly string[] {
   const texts: string[] = [];
   const add = (index: unknown, piece: unknown): void => {
     if (typeof piece !== "string") return;
     const at = typeof index === "number" && index >= 0 && index < MAX_CHOICES ? index : 0;
     texts[at] = (texts[at] ?? "") + piece;
   };
-  const frames = new SseFrames(bytes.length + 1);
-  for (const frame of frames.push(bytes) ?? []) {
-    const event = parseObject(dataOf(frame.toString()));
-    if (event === undefined) continue;
+  for (const event of events) {
     if (Array.isArray(event.choices)) {
       for (const choice of event.choices.filter(isJsonObject)) {
         add(choice.index, isJsonObject(choice.delta) ? choice.delta.content : choice.text);
@@ -53,11 +48,3 @@ function streamedTexts(bytes: Buffer): readonly string[] {
 
 /** Maximum number of choices of a completion. */
 const MAX_CHOICES = 128;
-
-function dataOf(frame: string): string {
-  return frame
-    .split(/\r\n|\r|\n/)
-    .filter((line) => line.startsWith("data:"))
-    .map((line) => line.slice("data:".length))
-    .join("\n");
-}

@@ -1,6 +1,6 @@
 /** Complete settings of client connections, from `frontendPolicies`. Times in milliseconds. */
 export interface ConnectionSettings {
-  readonly keepAlive: KeepAliveSettings;
+  readonly keepAlive: KeepAlive;
   /** Maximum number of header fields of a request, in every version of HTTP. More are answered with 431. */
   readonly maxHeaders: number;
   /**
@@ -14,6 +14,8 @@ export interface ConnectionSettings {
   readonly maxConnections: number;
   /** How long a connection lasts; it ends with the response in flight. If absent, as long as it is used. */
   readonly maxDuration?: number;
+  /** Whether names of HTTP/1.1 response fields are written in lower case; as received if absent. */
+  readonly lowercasesNames?: true;
   readonly http2: Http2Settings;
 }
 
@@ -26,6 +28,9 @@ export interface KeepAliveSettings {
   /** Probes without a response before the connection is closed. */
   readonly retries: number;
 }
+
+/** TCP keepalive; `false` for connections without it. */
+export type KeepAlive = KeepAliveSettings | false;
 
 /** HTTP/2 with clients (RFC 9113); sizes in bytes, times in milliseconds. */
 export interface Http2Settings {

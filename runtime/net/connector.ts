@@ -11,7 +11,7 @@ import { NoIdentity } from "../process/no-identity.ts";
 import { processMetrics } from "../process/offered-values.ts";
 import { SECOND } from "../process/units.ts";
 import { UnusableFile } from "../process/unusable-file.ts";
-import type { KeepAliveSettings } from "./connection-settings.ts";
+import type { KeepAlive, KeepAliveSettings } from "./connection-settings.ts";
 import { joinedMesh } from "./joined-mesh.ts";
 import {
   connectedTo,
@@ -21,7 +21,7 @@ import {
   podOf,
   podsOf,
 } from "./service-endpoints.ts";
-import { ignoreError } from "./socket-reads.ts";
+import { ignoreError, setKeepAlive } from "./socket-reads.ts";
 
 /** Counts the connections to all upstreams. */
 class ConnectMetrics extends UpstreamCounts<ConnectCounts> {
@@ -93,7 +93,7 @@ export interface ConnectorSettings {
   readonly allowHalfOpen?: boolean;
   /** Milliseconds to connect, handshake included. */
   readonly timeout: number;
-  readonly keepAlive: KeepAliveSettings;
+  readonly keepAlive: KeepAlive;
   /** Name in metrics; host and port if absent. */
   readonly countedAs?: string;
   /** Replaces the system's name resolution. */
@@ -198,8 +198,7 @@ export function connector(settings: ConnectorSettings): Connect {
       // Connections are long-lived: drop the references to how this one was opened.
       socket.on("error", ignoreError);
       socket.off("error", finish);
-      const { time, interval, retries } = settings.keepAlive;
-      socket.setKeepAlive(true, time, interval, retries);
+      setKeepAlive(socket, settings.keepAlive);
       counts?.opened(performance.now() - started);
       if (pod !== undefined) connectedTo(settings.host, settings.port, pod, socket);
       if (counts !== undefined) socket.on("close", counts.closed);

@@ -1,6 +1,7 @@
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { copyOf } from "../process/bytes.ts";
+import type { KeepAlive } from "./connection-settings.ts";
 
 /** Maximum bytes of one read. Larger reads lose more to misses of the processor's cache than they save. */
 const MAX_READ = 262_144;
@@ -245,3 +246,10 @@ export function pauseReads(socket: Socket): void {
 
 /** Ignores errors of a socket whose end is handled elsewhere. Without a listener they would end the process. */
 export function ignoreError(): void {}
+
+/** Sets TCP keepalive of a connection; `false` leaves it off, as sockets start. */
+export function setKeepAlive(socket: Socket, settings: KeepAlive): void {
+  if (settings === false) return;
+  const { time, interval, retries } = settings;
+  socket.setKeepAlive(true, time, interval, retries);
+}

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { type ConnectionRules, forbiddingRule } from "../net/connected-client.ts";
-import type { KeepAliveSettings } from "../net/connection-settings.ts";
+import type { KeepAlive } from "../net/connection-settings.ts";
+import { setKeepAlive } from "../net/socket-reads.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import {
   ClientConnection,
@@ -16,7 +17,7 @@ export interface TcpConnectionHandlers {
   readonly connectionRules: ConnectionRules | undefined;
   /** A client was not allowed to connect by this rule. */
   readonly denied: (rule: string) => void;
-  readonly keepAlive: KeepAliveSettings;
+  readonly keepAlive: KeepAlive;
   /** Called once when a connection has ended, after `duration` milliseconds. */
   readonly ended: (connection: Connection, duration: number) => void;
   /** A handler threw: a bug. */
@@ -38,8 +39,7 @@ export class TcpConnections {
   /** Admits a new connection. Returns `undefined`, and aborts it, if its client may not connect. */
   admit(socket: Socket, handlers: TcpConnectionHandlers): ClientConnection | undefined {
     const connection = new ClientConnection(socket, this.#gateway);
-    const { time, interval, retries } = handlers.keepAlive;
-    socket.setKeepAlive(true, time, interval, retries);
+    setKeepAlive(socket, handlers.keepAlive);
     // The handler has a listener of its own.
     socket.on("error", () => {});
     this.#open.add(connection);

@@ -1,4 +1,4 @@
-import type { KeepAliveSettings } from "../net/connection-settings.ts";
+import type { KeepAlive } from "../net/connection-settings.ts";
 import {
   type Connect,
   connector,
@@ -22,7 +22,7 @@ export interface TcpUpstreamSettings {
   readonly address: string;
   readonly connectTimeout: number;
   /** The system's settings if absent. */
-  readonly keepAlive?: KeepAliveSettings;
+  readonly keepAlive?: KeepAlive;
   /** If absent, bytes are forwarded as received. */
   readonly tls?: UpstreamTlsSettings;
   /** Protocols to offer in ALPN; none if absent. */

@@ -27,6 +27,8 @@ export interface UpstreamTlsSettings {
   readonly serverName?: string;
   /** Names of which the certificate must have one, instead of the server's name; `URI:...` for a URI. */
   readonly subjectAltNames?: readonly string[];
+  /** Groups of the key exchange to offer, by OpenSSL's names; OpenSSL's if absent. */
+  readonly keyExchangeGroups?: readonly string[];
   /** `chain`: a trusted certificate with any name. `none`: any certificate. */
   readonly verification: "full" | "chain" | "none";
   /** The identity that the gateway shows, and whose trust domain the upstream belongs to; absent with certificates in files. */
@@ -149,11 +151,12 @@ export class UpstreamTls {
   }
 
   #load(): SecureContext {
-    const { authorities, certFile, keyFile } = this.#settings;
+    const { authorities, certFile, keyFile, keyExchangeGroups: groups } = this.#settings;
     return createSecureContext({
       ca: authorities === undefined ? systemAuthorities() : authorities.map(readCaCertificates),
       ...(certFile === undefined ? {} : { cert: readFileSync(certFile) }),
       ...(keyFile === undefined ? {} : { key: readFileSync(keyFile) }),
+      ...(groups === undefined ? {} : { ecdhCurve: groups.join(":") }),
     });
   }
 }

@@ -6,7 +6,7 @@ import type { TcpBindNode } from "../../compiler/ir/tcp.ts";
 import type { WorkloadApiNode } from "../../compiler/ir/workload-api.ts";
 import type { WorkerThreads } from "../../runtime/gateway/definition.ts";
 import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
-import { defaultConnections } from "../../runtime/net/default-connections.ts";
+import { defaultConnections, defaultKeepAlive } from "../../runtime/net/default-connections.ts";
 import { backendTemplateOf } from "../backends/index.ts";
 import { keepAliveSettings } from "../backends/parts/connection.ts";
 import { code, extension, literal } from "../code/code.ts";
@@ -125,6 +125,13 @@ function captureCode({ capturedBodies: read, maxBufferSize }: Program): Code | u
     completion: read.completion
       ? imported("gwc/runtime/llm/completion-texts", "completionTexts")
       : undefined,
+    toolCalls: read.toolCalls
+      ? imported("gwc/runtime/llm/completion-tool-calls", "completionToolCalls")
+      : undefined,
+    serviceTier: read.serviceTier
+      ? imported("gwc/runtime/llm/service-tier", "serviceTier")
+      : undefined,
+    toolCall: read.toolCall ? imported("gwc/runtime/mcp/captured-call", "capturedCall") : undefined,
   };
   return code`${imported("gwc/runtime/http/capture-bodies", "captureBodies")}(${literal(settings)})`;
 }
@@ -147,12 +154,16 @@ function workloadApiCode({ endpoint }: WorkloadApiNode): Code {
 function connectionsValue({ keepAlive, http2, ...rest }: ConnectionSettings): Printable {
   const before = defaultConnections;
   return extension(DEFAULTS, {
-    keepAlive: isEqual(keepAlive, before.keepAlive) ? undefined : keepAliveSettings(keepAlive),
+    keepAlive:
+      keepAlive !== false && isEqual(keepAlive, defaultKeepAlive)
+        ? undefined
+        : keepAliveSettings(keepAlive),
     maxHeaders: changed(rest.maxHeaders, before.maxHeaders),
     minBodyRate: changed(rest.minBodyRate, before.minBodyRate),
     idleTimeout: changed(rest.idleTimeout, before.idleTimeout, milliseconds),
     maxConnections: changed(rest.maxConnections, before.maxConnections),
     maxDuration: changed(rest.maxDuration, before.maxDuration, milliseconds),
+    lowercasesNames: rest.lowercasesNames,
     http2: isEqual(http2, before.http2) ? undefined : http2Value(http2),
   });
 }

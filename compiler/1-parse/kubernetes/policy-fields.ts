@@ -29,7 +29,8 @@ export function policyFields(section: string): Fields {
 export function policyOnBackend(name: string): Schema {
   const found = policies.find(({ onBackend }) => onBackend?.field === name);
   if (found?.kubernetes === undefined) throw new Error(`no policy reads backend.${name}`);
-  return summarised(found.kubernetes.schema, [found.summary]);
+  const schema = found.onBackend?.kubernetesSchema ?? found.kubernetes.schema;
+  return summarised(schema, [found.summary]);
 }
 
 /** Returns the filters of an HTTPRoute rule that policies define, by field. */

@@ -9,7 +9,6 @@ import {
   object,
   shortText,
   text,
-  unsupportedBut,
 } from "../../schema/schema.ts";
 import { acmeUseSchema } from "./acme.ts";
 import { tlsVersionSchema } from "./frontend.ts";
@@ -28,10 +27,11 @@ export function bindSchema() {
         description: "Listeners of the port, by hostname.",
       }),
       tunnelProtocol: tunnelProtocolSchema(),
-      mode: unsupportedBut(
-        "ports that only routes of the gateway reach",
-        "route to the other backend directly",
-      ),
+      mode: choice("`standard`: clients connect to the port.", ["standard"], {
+        default: "standard",
+        unsupportedValues: { internal: "ports that only routes of the gateway reach" },
+        misplacedFieldHints: { internal: "route to the other backend directly" },
+      }),
     },
     { required: ["port", "listeners"], hasParts: true, misplacedFieldHints: policiesElsewhere },
   );
@@ -126,13 +126,16 @@ export function listenerTlsSchema(description: string) {
       root: text(
         "Path of the certificate authorities (PEM) for client certificates, which are then required. Read like `cert`.",
       ),
-      mode: unsupportedBut(
-        "certificates that are signed on demand",
-        "write `cert` and `key` of the names that clients use",
-      ),
+      mode: choice("`static`: the certificate is in `cert` and `key`.", ["static"], {
+        default: "static",
+        unsupportedValues: { dynamicCa: "certificates that are signed on demand" },
+        misplacedFieldHints: { dynamicCa: "write `cert` and `key` of the names that clients use" },
+      }),
       cipherSuites: cipherSuites.file,
       minTLSVersion: tlsVersionSchema("Minimum TLS version. 1.2 by default."),
       maxTLSVersion: tlsVersionSchema("Maximum TLS version. 1.3 by default."),
+      minTlsVersion: { ...tlsVersionSchema("Minimum TLS version."), aliasOf: "minTLSVersion" },
+      maxTlsVersion: { ...tlsVersionSchema("Maximum TLS version."), aliasOf: "maxTLSVersion" },
       keyExchangeGroups: keyExchangeGroups.file,
       acme: acmeUseSchema(),
       spiffe: object(
@@ -152,6 +155,14 @@ export function listenerTlsSchema(description: string) {
           message: '"cert" and "key" require each other',
           holds: ({ cert, key }) => (cert === undefined) === (key === undefined),
           cel: "has(self.cert) == has(self.key)",
+        },
+        {
+          message:
+            '"minTlsVersion" and "maxTlsVersion" are other names of "minTLSVersion" and "maxTLSVersion"',
+          holds: (value) =>
+            (value.minTLSVersion === undefined || value.minTlsVersion === undefined) &&
+            (value.maxTLSVersion === undefined || value.maxTlsVersion === undefined),
+          cel: "!(has(self.minTLSVersion) && has(self.minTlsVersion)) && !(has(self.maxTLSVersion) && has(self.maxTlsVersion))",
         },
         {
           message: '"root" has no effect with "spiffe"',

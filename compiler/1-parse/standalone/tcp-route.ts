@@ -1,8 +1,9 @@
 import { type BackendKind, type BackendValues, backends } from "../../backends/index.ts";
+import { serverNameSchema } from "../../backends/parts/callout-server.ts";
 import { connectionKeys } from "../../backends/parts/connection-sections.ts";
 import { type Traffic, trafficText } from "../../model/traffic.ts";
 import { policies } from "../../policies/index.ts";
-import { BACKEND_INSTEAD, SERVICE_INSTEAD } from "../../schema/refused-features.ts";
+import { SERVICE_INSTEAD } from "../../schema/refused-features.ts";
 import {
   type Infer,
   ignored,
@@ -100,7 +101,7 @@ function backendSchema<Policies>(requestPolicies: Schema<Policies>) {
         description: OWN_CONNECTION,
       },
       service: unsupportedBut("services of a mesh", SERVICE_INSTEAD),
-      backend: unsupportedBut("named backends", BACKEND_INSTEAD),
+      backend: serverNameSchema,
       ai: misplaced("LLM requests"),
     },
     { exactlyOneOf: [...KINDS, "service", "backend"] },

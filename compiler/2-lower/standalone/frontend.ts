@@ -16,7 +16,9 @@ import { readConnectionRules } from "../../policies/connection-rules.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { readKeepAlive } from "../../schema/keep-alive.ts";
 
-type HttpValue = Omit<NonNullable<FrontendValue["http"]>, "http1HeaderCase">;
+type HttpValue = Omit<NonNullable<FrontendValue["http"]>, "http1HeaderCase"> & {
+  readonly http1HeaderCase?: "preserve" | "Preserve" | "lowercase" | "Lowercase";
+};
 type TlsValue = NonNullable<FrontendValue["tls"]>;
 type TcpValue = NonNullable<FrontendValue["tcp"]>;
 
@@ -42,9 +44,18 @@ export function readFrontend(
   };
 }
 
+/** Returns the case of header names; the one of `rest` if it is not configured. */
+function headerCaseOf(
+  { http1HeaderCase: given }: HttpValue,
+  rest: true | undefined,
+): Pick<FrontendConfig["connections"], "lowercasesNames"> {
+  const lowercasesNames = given === undefined ? rest : given.toLowerCase() === "lowercase";
+  return lowercasesNames === true ? { lowercasesNames } : {};
+}
+
 /** Merges HTTP settings over `rest`. */
 export function readHttp(http: HttpValue, rest: FrontendConfig): FrontendConfig {
-  const { connections } = rest;
+  const { lowercasesNames, ...connections } = rest.connections;
   const { http2 } = connections;
   const interval = http.http2KeepaliveInterval;
   const duration = http.maxConnectionDuration;
@@ -57,6 +68,7 @@ export function readHttp(http: HttpValue, rest: FrontendConfig): FrontendConfig 
       minBodyRate: http.minRequestBodyRate ?? connections.minBodyRate,
       idleTimeout: time(http.http1IdleTimeout, connections.idleTimeout),
       ...(duration === undefined ? {} : { maxDuration: time(duration, 0) }),
+      ...headerCaseOf(http, lowercasesNames),
       http2: {
         ...http2,
         windowSize: Math.min(http.http2WindowSize ?? http2.windowSize, MAX_WINDOW),
@@ -83,7 +95,7 @@ export function readTcp(tcp: TcpValue, rest: FrontendConfig): FrontendConfig {
     ...rest,
     connections: {
       ...connections,
-      keepAlive: readKeepAlive(tcp.keepalives ?? tcp.keepalive ?? {}, connections.keepAlive),
+      keepAlive: readKeepAlive(tcp.keepalives ?? tcp.keepalive ?? {}),
       maxConnections: tcp.maxConnections ?? connections.maxConnections,
     },
   };

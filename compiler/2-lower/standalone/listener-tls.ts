@@ -7,8 +7,8 @@ import { readTlsVersion } from "./frontend.ts";
 export function readListenerTls(tls: ListenerTlsValue, origin: Origin): ListenerTlsResource {
   return {
     ...readCertificate(tls, origin),
-    minVersion: readTlsVersion(tls.minTLSVersion),
-    maxVersion: readTlsVersion(tls.maxTLSVersion),
+    minVersion: readTlsVersion(tls.minTLSVersion ?? tls.minTlsVersion),
+    maxVersion: readTlsVersion(tls.maxTLSVersion ?? tls.maxTlsVersion),
     cipherSuites: tls.cipherSuites,
     keyExchangeGroups: tls.keyExchangeGroups,
   };

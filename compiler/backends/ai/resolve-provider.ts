@@ -14,6 +14,7 @@ import {
 } from "../../model/backend-policies.ts";
 import type { AwsScope } from "../../model/cloud-credentials.ts";
 import type { BackendConnection } from "../../model/connections.ts";
+import { secureUrl } from "../../model/host-url.ts";
 import { camelCase } from "../../model/identifiers.ts";
 import { type LlmPolicies, type RouteType, SHARED_FIELDS } from "../../model/llm-policies.ts";
 import type { ModelPrices } from "../../model/model-prices.ts";
@@ -23,7 +24,6 @@ import {
   backendKey,
   type ConnectionContext,
   resolveConnection,
-  secureUrl,
   withAmbient,
 } from "../parts/connection.ts";
 import { type HealthNode, resolveHealth } from "../parts/health.ts";

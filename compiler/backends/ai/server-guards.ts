@@ -4,7 +4,7 @@ import { addProblems } from "../../cel/parse/problems.ts";
 import { compileConstantPattern } from "../../cel/regex/pattern.ts";
 import { keyPlace } from "../../diagnostics/diagnostic.ts";
 import type { AwsScope, CloudAuthConfig } from "../../model/cloud-credentials.ts";
-import { forwardUrl } from "../../model/host-url.ts";
+import { forwardUrl, secureUrl } from "../../model/host-url.ts";
 import type { ValueMatchConfig } from "../../model/matches.ts";
 import type {
   AzureGuardConfig,
@@ -21,7 +21,7 @@ import { AMBIENT_AWS, AMBIENT_GCP, ambientAzure } from "../parts/ambient-credent
 import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
 import { resolveTarget } from "../parts/callout-server.ts";
 import { type CalloutTarget, calloutTarget } from "../parts/callout-target.ts";
-import { backendKey, resolveConnection, secureUrl, withAmbient } from "../parts/connection.ts";
+import { backendKey, resolveConnection, withAmbient } from "../parts/connection.ts";
 import type { DestinationContext } from "../parts/destination.ts";
 import { checkHeaderName } from "../parts/header-fields.ts";
 import { type NamedNode, resolveExpressions } from "../parts/named-expressions.ts";

@@ -1,8 +1,8 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { withScheme } from "../../model/host-url.ts";
+import { type ServerAddress, serverAddressOf } from "../../model/server-address.ts";
 import type { Text } from "../../model/texts.ts";
 import { PATH_FORM } from "../../schema/path-form.ts";
-import { BACKEND_INSTEAD } from "../../schema/refused-features.ts";
 import {
   anyText,
   boolean,
@@ -16,10 +16,10 @@ import {
   type Schema,
   shortText,
   text,
-  unsupportedBut,
 } from "../../schema/schema.ts";
 import { needsField } from "../../schema/value-checks.ts";
 import type { LowerContext } from "../backend.ts";
+import { serverNameSchema } from "../parts/callout-server.ts";
 import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
 import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
 import { eraWords, prefixWords, sessionMode, TARGETS, targetFailureMode } from "./mcp-fields.ts";
@@ -176,10 +176,12 @@ function openApiSchema() {
         maxLength: 1024,
         ...PATH_FORM,
       }),
-      backend: unsupportedBut("named backends", BACKEND_INSTEAD),
+      backend: serverNameSchema,
     },
     {
-      required: ["schema", "host"],
+      required: ["schema"],
+      exactlyOneOf: ["host", "backend"],
+      checks: [needsField("port", "host")],
       misplacedFieldHints: {
         url: "write it in `schema`: { url: URL }",
         spec: DOCUMENT_FILE,
@@ -205,17 +207,26 @@ function addressSchema(what: string, path: string) {
         },
       ),
       port: integer("Port, if `host` is only a host.", 1, 65535),
-      path: text("Path, if `host` is only a host.", {
+      path: text("Path, if `host` is only a host or `backend` names one.", {
         maxLength: 1024,
         ...PATH_FORM,
         default: path,
       }),
-      backend: unsupportedBut("named backends", BACKEND_INSTEAD),
+      backend: serverNameSchema,
     },
     {
-      required: ["host"],
+      exactlyOneOf: ["host", "backend"],
       misplacedFieldHints: { headers: CREDENTIAL, apiKey: CREDENTIAL, token: CREDENTIAL },
-      checks: [needsField("path", "port")],
+      checks: [
+        needsField("port", "host"),
+        {
+          message: '"path" requires "port" or "backend"',
+          field: "path",
+          holds: ({ path, port, backend }) =>
+            path === undefined || port !== undefined || backend !== undefined,
+          cel: "!has(self.path) || has(self.port) || has(self.backend)",
+        },
+      ],
       examples: [{ host: `http://127.0.0.1:3001${path}` }],
       description: `An MCP server with the ${what} transport.`,
     },
@@ -283,23 +294,35 @@ function lowerTarget(
     return { ...target, kind: "stdio", command, args, env, cwd, isEnvironmentCleared };
   }
   if (openapi !== undefined) {
-    const { schema, host, port, path: basePath } = openapi;
+    const { schema, host = "", port, path: basePath } = openapi;
     const document =
       typeof schema === "string"
         ? { text: schema }
         : schema.url === undefined
           ? { file: schema.file ?? "" }
           : { url: schema.url };
-    const address = port === undefined ? host : withRest(host, `:${port}`);
+    const address = port === undefined ? serverAddressOf(openapi) : withRest(host, `:${port}`);
     return { ...target, kind: "openapi", document, address, basePath };
   }
-  if (sse !== undefined) return { ...target, kind: "sse", url: addressUrl(sse, "/sse") };
-  return mcp && { ...target, kind: "streamable", url: addressUrl(mcp, "/mcp") };
+  if (sse !== undefined) return { ...target, kind: "sse", ...addressOf(sse, "/sse") };
+  return mcp && { ...target, kind: "streamable", ...addressOf(mcp, "/mcp") };
+}
+
+function addressOf(
+  { host = "", port, path, backend }: Infer<ReturnType<typeof addressSchema>>,
+  defaultPath: string,
+): { readonly url: ServerAddress; readonly path?: string | undefined } {
+  if (backend !== undefined) return { url: { kind: "named", name: backend }, path };
+  return { url: addressUrl({ host, port, path }, defaultPath) };
 }
 
 /** Returns the URL of an endpoint. Without `port`, `host` is a URL, or `host:port` with the default path. */
 function addressUrl(
-  { host, port, path }: Infer<ReturnType<typeof addressSchema>>,
+  {
+    host,
+    port,
+    path,
+  }: { readonly host: Text; readonly port: number | undefined; readonly path: string | undefined },
   defaultPath: string,
 ): Text {
   if (port === undefined) {

@@ -1,6 +1,7 @@
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { FileText } from "../../host.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
+import type { ServerAddress } from "../../model/server-address.ts";
 import type { Text } from "../../model/texts.ts";
 import type { LockConfigMap } from "../../model/tool-lock.ts";
 import type { ServerPoliciesValue } from "../backend.ts";
@@ -47,7 +48,15 @@ export type McpTargetConfig = NamedMcpTarget & {
   readonly policies: BackendPolicies | undefined;
   /** All of its policies in a file, as validated; absent if it has none. */
   readonly own?: Omit<ServerPoliciesValue, "name"> | undefined;
-} & ({ readonly kind: "streamable" | "sse"; readonly url: Text } | McpCommand | OpenApiConfig);
+} & (McpAddress | McpCommand | OpenApiConfig);
+
+/** A server of MCP over HTTP. */
+interface McpAddress {
+  readonly kind: "streamable" | "sse";
+  readonly url: ServerAddress;
+  /** Path below the address of a named backend; absent for the one that the transport usually has. */
+  readonly path?: string | undefined;
+}
 
 /** An HTTP API whose operations become tools. */
 interface OpenApiConfig {
@@ -58,7 +67,7 @@ interface OpenApiConfig {
     | { readonly url: string }
     | { readonly text: string };
   /** Address of the API. */
-  readonly address: Text;
+  readonly address: ServerAddress;
   /** Base path of the operations, instead of the document's. */
   readonly basePath: string | undefined;
 }

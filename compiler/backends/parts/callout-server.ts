@@ -10,6 +10,11 @@ import { type ConnectionValue, connectionSchemas } from "./connection-schema.ts"
 import { type DestinationContext, resolveDestination } from "./destination.ts";
 import { readConnection } from "./read-connection.ts";
 
+/** Schema of the name of a backend that describes a server, in a file. */
+export const serverNameSchema = shortText("Name of one of the file's `backends`.", {
+  refersTo: ["backend"],
+});
+
 /** Fields of a file that name the server of a policy; exactly one of `serverKeys` is set. */
 export const serverFields = {
   host: text("`host:port` or a URL of the server, or a Unix socket: `unix:/run/app.sock`.", {
@@ -17,7 +22,7 @@ export const serverFields = {
     examples: ["127.0.0.1:8080"],
   }),
   service: unsupportedBut("services of a mesh", SERVICE_INSTEAD),
-  backend: shortText("Name of one of the file's `backends`.", { refersTo: ["backend"] }),
+  backend: serverNameSchema,
 };
 
 /** Keys of which exactly one names the server. */

@@ -10,7 +10,7 @@ import type {
 } from "../../model/cloud-credentials.ts";
 import type { BackendConnection, BackendTlsNode, TcpConnection } from "../../model/connections.ts";
 import type { HeaderChangesConfig } from "../../model/header-changes.ts";
-import { forwardUrl } from "../../model/host-url.ts";
+import { forwardUrl, secureUrl } from "../../model/host-url.ts";
 import { type SecretContext, withoutLiteral } from "../../model/literal-secrets.ts";
 import type { ServerPolicies, TunnelConfig } from "../../model/server-policies.ts";
 import {
@@ -26,15 +26,21 @@ import type {
 } from "../../model/token-exchange.ts";
 import type { Section, Traffic } from "../../model/traffic.ts";
 import type { ConnectionUseConfig } from "../../model/user-connections.ts";
+import { opensslGroup } from "../../schema/key-exchange.ts";
 import { resolveSigner } from "./client-authentication.ts";
 import { resolveHeaderChanges } from "./header-changes.ts";
 import { checkIdentityUse, type IdentityUseContext } from "./identity-use.ts";
+import { addressedServer, type NamedServers } from "./named-server.ts";
 import { resolveClientCredentials, resolveTokenExchange } from "./resolve-exchange.ts";
 import { ownValue, resolveSent } from "./sent-credentials.ts";
 import { checkTlsFiles, type FileLookup, readWhatIsHere } from "./tls-files.ts";
 
 /** Services needed to resolve connections to backends. */
-export interface ConnectionContext extends FileLookup, SecretContext, IdentityUseContext {
+export interface ConnectionContext
+  extends FileLookup,
+    SecretContext,
+    IdentityUseContext,
+    NamedServers {
   /** Whether requests have a user, whose token they may get; absent if not. */
   readonly takesUsers?: boolean;
   /** Records parts of policies that must have an effect somewhere. */
@@ -59,7 +65,7 @@ export function resolveConnection(
   const sent = resolveSent(auth, context);
   return {
     connectTimeout: tcp?.connectTimeout ?? PLAIN_CONNECTION.connectTimeout,
-    ...(tcp?.keepAlive && { keepAlive: tcp.keepAlive }),
+    ...(tcp?.keepAlive !== undefined && { keepAlive: tcp.keepAlive }),
     ...(tls && { tls: resolveTls(tls, context) }),
     ...version(tls, http, context.diagnostics),
     ...(http?.requestTimeout !== undefined && { requestTimeout: http.requestTimeout }),
@@ -143,8 +149,16 @@ function resolveTunnel(
   { proxy, policies, proxyOrigin }: TunnelConfig,
   context: ConnectionContext,
 ): Pick<BackendConnection, "tunnel"> {
-  const url = forwardUrl(proxy, proxyOrigin, context.diagnostics);
-  const { connectTimeout, keepAlive, tls, authorization } = resolveConnection(policies, context);
+  const { diagnostics } = context;
+  const use = { origin: proxyOrigin, user: "backendTunnel", policies };
+  const server = addressedServer(proxy, use, context);
+  if (server === undefined || !isForProxies(server.policies, diagnostics)) return {};
+  const url = forwardUrl(server.host, server.hostOrigin, diagnostics);
+  const { tls: ownTls, tcp, auth } = server.policies ?? {};
+  const { connectTimeout, keepAlive, tls, authorization } = resolveConnection(
+    { ...(ownTls && { tls: ownTls }), ...(tcp && { tcp }), ...(auth && { auth }) },
+    context,
+  );
   if (url === undefined) return {};
   if (typeof url === "string" && new URL(url).pathname !== "/") {
     const params = { field: '"host"', expected: "host:port or a URL of a proxy, without a path" };
@@ -153,11 +167,34 @@ function resolveTunnel(
   }
   const connection = {
     connectTimeout,
-    ...(keepAlive && { keepAlive }),
+    ...(keepAlive !== undefined && { keepAlive }),
     ...(tls && { tls }),
     ...(authorization && { authorization }),
   };
   return { tunnel: { url: secureUrl(url, connection), ...connection } };
+}
+
+/** Reports settings of a named backend that connections to a proxy cannot have; returns whether there are none. */
+function isForProxies(policies: BackendPolicies | undefined, diagnostics: Diagnostics): boolean {
+  const { auth, http, tunnel, requestHeaders, responseHeaders, tls } = policies ?? {};
+  const isKey = (auth?.kind === "key" || auth?.kind === "file") && auth.place === undefined;
+  const isPlain = auth === undefined || (isKey && auth.more === undefined);
+  const wrong = [
+    ...(isPlain ? [] : [{ field: "backendAuth", origin: auth.origin }]),
+    ...(tls?.alpn === undefined ? [] : [{ field: "alpn", origin: tls.alpnOrigin }]),
+    { field: "http", origin: http?.origin },
+    { field: "backendTunnel", origin: tunnel?.origin },
+    { field: "requestHeaderModifier", origin: requestHeaders?.origin },
+    { field: "responseHeaderModifier", origin: responseHeaders?.origin },
+  ].filter(({ origin }) => origin !== undefined);
+  for (const { field, origin } of wrong)
+    if (origin !== undefined)
+      diagnostics.report("misplaced-field", keyPlace(origin), {
+        field: `"${field}"`,
+        actsOn: "requests",
+        found: "connections to a proxy",
+      });
+  return wrong.length === 0;
 }
 
 /** Resolves the header changes; returns an empty object if one is invalid (reported). */
@@ -178,19 +215,10 @@ export function resolveTcpConnection(
   const { connectTimeout, keepAlive, tls } = resolveConnection(policies, context, {}, "streams");
   return {
     connectTimeout,
-    ...(keepAlive && { keepAlive }),
+    ...(keepAlive !== undefined && { keepAlive }),
     ...(tls && { tls }),
     ...(policies.tls?.alpn && { alpn: policies.tls.alpn }),
   };
-}
-
-/** Returns the URL of a backend with `https` if a TLS policy is configured, which overrides the scheme. */
-export function secureUrl(url: Text, { tls }: Pick<BackendConnection, "tls">): Text {
-  if (tls === undefined) return url;
-  if (typeof url === "string") return url.replace(/^http:/, "https:");
-  const [first = "", ...rest] = url.parts;
-  if (typeof first !== "string") return { kind: "env", parts: ["https://", first, ...rest] };
-  return { kind: "env", parts: [first.replace(/^http:/, "https:"), ...rest] };
 }
 
 /**
@@ -296,10 +324,11 @@ function meetOtherProtocols(
 }
 
 function resolveTls(
-  { cert, key, roots, hostname, verification, subjectAltNames, identity, origin }: BackendTlsConfig,
+  { cert, key, roots, hostname, verification, identity, origin, ...tls }: BackendTlsConfig,
   context: ConnectionContext,
 ): BackendTlsNode {
   if (identity !== undefined) checkIdentityUse(identity, context);
+  const { subjectAltNames, keyExchangeGroups: groups } = tls;
   const root = roots?.find(({ kind }) => kind === "path")?.file;
   checkTlsFiles({ cert: onDisk(cert), key: onDisk(key), root }, origin, context);
   return {
@@ -308,6 +337,7 @@ function resolveTls(
     ...(key !== undefined && { keyFile: key }),
     ...(hostname !== undefined && { serverName: hostname }),
     ...(subjectAltNames && { subjectAltNames: subjectAltNames.map(namePattern) }),
+    ...(groups && { keyExchangeGroups: groups.map(opensslGroup) }),
     ...(identity && { identity }),
     verification,
   };

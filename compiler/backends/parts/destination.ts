@@ -2,9 +2,9 @@ import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagno
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { BackendConnection } from "../../model/connections.ts";
 import type { DestinationConfig } from "../../model/destinations.ts";
-import { serverUrl } from "../../model/host-url.ts";
+import { secureUrl, serverUrl } from "../../model/host-url.ts";
 import type { Text } from "../../model/texts.ts";
-import { type ConnectionContext, resolveConnection, secureUrl } from "./connection.ts";
+import { type ConnectionContext, resolveConnection } from "./connection.ts";
 
 /** A server to which the gateway sends its own requests. */
 export interface DestinationNode {
@@ -20,17 +20,8 @@ export interface DestinationNode {
 /** Services needed to resolve a destination. */
 export interface DestinationContext extends ConnectionContext {
   readonly diagnostics: Diagnostics;
-  /** Returns the server that a named backend of the file describes; `undefined` if it describes none (reported). */
-  readonly namedServer: (
-    name: string,
-    origin: Origin,
-  ) =>
-    | {
-        readonly address: Text;
-        readonly policies: BackendPolicies | undefined;
-        readonly origin: Origin;
-      }
-    | undefined;
+  /** Name of what calls the servers, for messages about named backends. */
+  readonly user: string;
 }
 
 /** Resolves a server for the gateway's own requests; returns `undefined` if a mistake was reported. */
@@ -80,7 +71,10 @@ export function resolveServer(
     const authOrigin = auth?.origin;
     return { url: secureUrl(url, connection), connection, http, responseHeaders, authOrigin };
   }
-  const found = context.namedServer(to.name, origin);
+  const found = context.namedServer(
+    { name: to.name, origin, user: context.user },
+    context.diagnostics,
+  );
   if (found === undefined) return undefined;
   const both = { ...found.policies, ...policies };
   return resolveServer(

@@ -1,10 +1,12 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { serverAddressOf } from "../../model/server-address.ts";
 import type { ServerPolicies } from "../../model/server-policies.ts";
 import type {
   ClientCredentialsConfig,
   TokenEndpointConfig,
   TokenExchangeConfig,
 } from "../../model/token-exchange.ts";
+import { SERVICE_INSTEAD } from "../../schema/refused-features.ts";
 import {
   boolean,
   choice,
@@ -13,10 +15,9 @@ import {
   object,
   type Schema,
   text,
-  unsupported,
   unsupportedBut,
 } from "../../schema/schema.ts";
-import { needsField } from "../../schema/value-checks.ts";
+import { serverKeys, serverNameSchema } from "./callout-server.ts";
 import { clientAuthSchema, readClientAuth } from "./client-authentication.ts";
 import {
   accessTokenScopes,
@@ -35,7 +36,9 @@ import {
   readTokenSource,
   sharedFields,
 } from "./read-exchange.ts";
+import { readServerConnection } from "./read-server-connection.ts";
 import { readSentPlace } from "./sent-credentials.ts";
+import { serverConnectionSchemas } from "./server-connection-schema.ts";
 
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
 const JWT = "urn:ietf:params:oauth:token-type:jwt";
@@ -49,19 +52,22 @@ const tokenType = (description: string) =>
     examples: [ACCESS_TOKEN],
   });
 
+const endpointPolicies = object(serverConnectionSchemas(), {
+  minProperties: 1,
+  description: "Connection to the authorization server.",
+});
+
 function endpointFields() {
   return {
     host: text("Authorization server: `host:port` or a URL.", {
       readAtStart: true,
       examples: ["https://login.example.com"],
     }),
-    backend: unsupportedBut("authorization servers by the name of a backend", "write its host"),
-    service: unsupported("mesh services"),
-    policies: unsupportedBut("policies of an authorization server", "write https:// in its host"),
+    backend: serverNameSchema,
+    service: unsupportedBut("services of a mesh", SERVICE_INSTEAD),
+    policies: endpointPolicies,
   };
 }
-
-const SERVERS = ["host", "backend", "service"] as const;
 
 function fileTime(description: string): Schema<string> {
   return duration(description, { default: DEFAULT_LIFETIME, minimumDuration: "1s" });
@@ -112,8 +118,8 @@ export function tokenExchangeSchema() {
       authorizationLocation: exchangeTargetSchema(),
     },
     {
-      exactlyOneOf: SERVERS,
-      checks: [...exchangeChecks("jwtBearer"), needsField("path", "host")],
+      exactlyOneOf: serverKeys,
+      checks: exchangeChecks("jwtBearer"),
       description:
         "Exchanges the client's token at an authorization server and sends the new token to the backend. Each token is exchanged once and cached until one of the two expires. If the server refuses the client's token, the client gets 401; if the server fails, 502.",
       examples: [
@@ -136,8 +142,7 @@ export function crossAppAccessSchema() {
       { ...endpointFields(), path, clientAuth: clientAuthSchema() },
       {
         required: ["clientAuth"],
-        exactlyOneOf: SERVERS,
-        checks: [needsField("path", "host")],
+        exactlyOneOf: serverKeys,
         description,
       },
     );
@@ -186,8 +191,7 @@ export function clientCredentialsSchema() {
     { ...endpointFields(), ...clientCredentialsFields(fileTime), clientAuth: clientAuthSchema() },
     {
       required: ["clientAuth"],
-      exactlyOneOf: SERVERS,
-      checks: [needsField("path", "host")],
+      exactlyOneOf: serverKeys,
       description: EXCHANGE_TEXTS.own,
       examples: [
         {
@@ -251,14 +255,21 @@ export function readClientCredentials(
 
 function readEndpoint(
   {
-    host = "",
     path = "/",
     clientAuth,
-  }: Pick<CrossAppValue["identityProvider"], "host" | "path"> & {
+    policies,
+    ...server
+  }: Pick<CrossAppValue["identityProvider"], "host" | "backend" | "path" | "policies"> & {
     readonly clientAuth?: CrossAppValue["identityProvider"]["clientAuth"];
   },
   origin: Origin,
 ): TokenEndpointConfig<ServerPolicies> {
   const client = readClientAuth(clientAuth, childOf(origin, "clientAuth"));
-  return { host, hostOrigin: childOf(origin, "host"), path, client };
+  return {
+    host: serverAddressOf(server),
+    hostOrigin: childOf(origin, server.backend === undefined ? "host" : "backend"),
+    path,
+    policies: policies && readServerConnection(policies, childOf(origin, "policies")),
+    client,
+  };
 }

@@ -6,6 +6,7 @@ import {
   tinyText,
 } from "../../manifests/field-types.ts";
 import { keepAliveFields } from "../../schema/keep-alive.ts";
+import { keyExchangeSchemas } from "../../schema/key-exchange.ts";
 import { choice, list, object, pick, shortText, text } from "../../schema/schema.ts";
 import { kubernetesHealth } from "./health.ts";
 import { backendAuth } from "./manifest-auth.ts";
@@ -40,7 +41,10 @@ export const httpFields = {
 };
 
 /** Fields of TLS that an identity replaces. */
-const IN_IDENTITY = ["mtlsCertificateRef", "caCertificateRefs", "insecureSkipVerify"] as const;
+const IN_IDENTITY = [
+  ...(["mtlsCertificateRef", "caCertificateRefs", "insecureSkipVerify"] as const),
+  "keyExchangeGroups",
+] as const;
 
 /** `BackendTLS`. */
 export const backendTls = object(
@@ -69,6 +73,7 @@ export const backendTls = object(
       maxItems: 16,
       description: "Accepted names of the certificate, instead of the name of the host.",
     }),
+    keyExchangeGroups: keyExchangeSchemas("the gateway offers").manifest,
     alpnProtocols: list(tinyText("A protocol."), {
       minItems: 1,
       maxItems: 16,

@@ -1,11 +1,7 @@
-import { defaultConnections } from "../../../runtime/net/default-connections.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { AwsRole, CloudAuthConfig } from "../../model/cloud-credentials.ts";
-import type { BackendTlsConfig } from "../../model/server-policies.ts";
 import { DEFAULT_USER_CLAIM } from "../../model/user-connections.ts";
-import { parseTimer } from "../../schema/duration.ts";
-import { readKeepAlive } from "../../schema/keep-alive.ts";
 import { AZURE_SCOPE } from "./cloud-schema.ts";
 import type { ConnectionValue } from "./connection-schema.ts";
 import {
@@ -13,48 +9,24 @@ import {
   readCrossAppAccess,
   readTokenExchange,
 } from "./exchange-file-form.ts";
+import { readServerConnection } from "./read-server-connection.ts";
 import { readMoreCredentials, readSecretValue, readSentPlace } from "./sent-credentials.ts";
 import { readSignedToken } from "./signed-token.ts";
 
 /** Reads the connection policies of `policies`, for any protocol. `keys`: other names of fields there. */
 export function readConnection(
-  { backendTLS, backendAuth, http, tcp }: ConnectionValue,
+  { backendAuth, ...server }: ConnectionValue,
   origin: Origin,
   keys: Readonly<Record<string, string>> = {},
 ): BackendPolicies {
-  const at = (part: string) => childOf(origin, keys[part] ?? part);
+  const at = childOf(origin, keys.backendAuth ?? "backendAuth");
   return {
-    ...(backendTLS && { tls: readTls(backendTLS, at("backendTLS")) }),
-    ...(backendAuth && { auth: readAuth(backendAuth, at("backendAuth")) }),
-    ...(http && {
-      http: {
-        version: http.version,
-        requestTimeout: time(http.requestTimeout),
-        origin: childOf(origin, "http"),
-      },
-    }),
-    ...(tcp && { tcp: readTcp(tcp, childOf(origin, "tcp")) }),
+    ...readServerConnection(server, origin, keys),
+    ...(backendAuth && { auth: readAuth(backendAuth, at) }),
   };
 }
 
-type TlsValue = NonNullable<ConnectionValue["backendTLS"]>;
 type AuthValue = NonNullable<ConnectionValue["backendAuth"]>;
-type TcpValue = NonNullable<ConnectionValue["tcp"]>;
-
-function readTls(value: TlsValue, origin: Origin): BackendTlsConfig {
-  return {
-    cert: value.cert,
-    key: value.key,
-    roots: value.root === undefined ? undefined : [{ kind: "path", file: value.root }],
-    hostname: value.hostname,
-    verification: value.insecure === true ? "none" : value.insecureHost === true ? "chain" : "full",
-    alpn: value.alpn,
-    subjectAltNames: value.subjectAltNames,
-    ...(value.spiffe && { identity: { kind: "workloadApi", origin: childOf(origin, "spiffe") } }),
-    origin,
-    alpnOrigin: childOf(origin, "alpn"),
-  };
-}
 
 function readAuth(value: AuthValue, origin: Origin): NonNullable<BackendPolicies["auth"]> {
   const more = readMoreCredentials(value.credentials, childOf(origin, "credentials"));
@@ -174,17 +146,4 @@ export function readAwsRole({
   tags = [],
 }: NonNullable<NonNullable<AuthValue["aws"]>["assumeRole"]>): AwsRole {
   return { arn: roleArn, session: sessionName, tags: tags.map(({ key, value }) => [key, value]) };
-}
-
-function readTcp(value: TcpValue, origin: Origin): NonNullable<BackendPolicies["tcp"]> {
-  const keepAlive = value.keepalives ?? value.keepalive;
-  return {
-    keepAlive: keepAlive && readKeepAlive(keepAlive, defaultConnections.keepAlive),
-    connectTimeout: time(value.connectTimeout),
-    origin,
-  };
-}
-
-function time(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : parseTimer(text);
 }

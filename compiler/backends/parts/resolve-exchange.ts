@@ -1,7 +1,7 @@
 import type { Diagnostics } from "../../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../../model/connections.ts";
 import type { CompiledExpression, NamedExpression } from "../../model/expressions.ts";
-import { forwardUrl } from "../../model/host-url.ts";
+import { forwardUrl, secureUrl } from "../../model/host-url.ts";
 import type { SecretContext } from "../../model/literal-secrets.ts";
 import type { ServerPolicies } from "../../model/server-policies.ts";
 import type { Text } from "../../model/texts.ts";
@@ -18,10 +18,11 @@ import type {
 } from "../../model/token-exchange.ts";
 import { resolveClient } from "./client-authentication.ts";
 import { checkResult, type ExpressionConfig, resolveExpression } from "./expressions.ts";
+import { addressedServer, isOwnCredential, type NamedServers } from "./named-server.ts";
 import type { FileLookup } from "./tls-files.ts";
 
 /** Services for resolving token endpoints; `connection` resolves the settings of a server. */
-interface ExchangeContext extends FileLookup, SecretContext {
+interface ExchangeContext extends FileLookup, SecretContext, NamedServers {
   readonly connection: (policies: ServerPolicies) => BackendConnection;
 }
 
@@ -93,14 +94,20 @@ function resolveText(
 }
 
 function resolveEndpoint(
-  { host, hostOrigin, path, policies, client }: TokenEndpointConfig<ServerPolicies>,
+  { host, hostOrigin, path, policies: own, client }: TokenEndpointConfig<ServerPolicies>,
   context: ExchangeContext,
 ): TokenEndpointNode<BackendConnection> | undefined {
-  const server = forwardUrl(host, hostOrigin, context.diagnostics);
+  const { diagnostics } = context;
+  const user = "the token endpoint";
+  const found = addressedServer(host, { origin: hostOrigin, user, policies: own }, context);
+  if (found === undefined || !isOwnCredential(found.policies?.auth, user, diagnostics))
+    return undefined;
+  const server = forwardUrl(found.host, found.hostOrigin, diagnostics);
   if (server === undefined) return undefined;
+  const connection = found.policies && context.connection(found.policies);
   return {
-    url: below(server, path),
-    ...(policies && { connection: context.connection(policies) }),
+    url: below(connection === undefined ? server : secureUrl(server, connection), path),
+    ...(connection && { connection }),
     client: client && resolveClient(client, context),
   };
 }

@@ -1,7 +1,9 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { serverAddressOf } from "../../model/server-address.ts";
 import type { TunnelConfig } from "../../model/server-policies.ts";
-import { BACKEND_INSTEAD, SERVICE_INSTEAD } from "../../schema/refused-features.ts";
+import { SERVICE_INSTEAD } from "../../schema/refused-features.ts";
 import { type Infer, object, type Schema, text, unsupportedBut } from "../../schema/schema.ts";
+import { serverNameSchema } from "./callout-server.ts";
 import { connectionSchemas } from "./connection-schema.ts";
 import { readConnection } from "./read-connection.ts";
 import { credentialSchema } from "./sent-credentials.ts";
@@ -26,9 +28,9 @@ export function tunnelSchema() {
             examples: ["proxy.internal:3128"],
           }),
           service: unsupportedBut("services of a mesh", SERVICE_INSTEAD),
-          backend: unsupportedBut("proxies by the name of a backend", BACKEND_INSTEAD),
+          backend: serverNameSchema,
         },
-        { required: ["host"], description: "The proxy." },
+        { exactlyOneOf: ["host", "service", "backend"], description: "The proxy." },
       ),
       policies: object(
         { backendTLS: withoutAlpn(backendTLS), tcp, backendAuth: proxyAuth },
@@ -57,9 +59,9 @@ export function readTunnel(
 ): TunnelConfig {
   const { tls, tcp, auth } = readConnection(policies, childOf(origin, "policies"));
   return {
-    proxy: proxy.host,
+    proxy: serverAddressOf(proxy),
     policies: { ...(tls && { tls }), ...(tcp && { tcp }), ...(auth && { auth }) },
-    proxyOrigin: childOf(origin, "proxy", "host"),
+    proxyOrigin: childOf(origin, "proxy", proxy.backend === undefined ? "host" : "backend"),
     origin,
   };
 }

@@ -85,11 +85,17 @@ function requestFrom(
 
 /** Bodies as the log reads them. */
 function capturedFrom(all: Data): CapturedVariables {
-  const { completion } = objectOf(all.llm);
+  const { completion, toolCalls, serviceTier } = objectOf(all.llm);
+  const tool = objectOf(objectOf(all.mcp).tool);
   return {
     request: bytesOf(objectOf(all.request).body),
     response: bytesOf(objectOf(all.response).body),
     completion: Array.isArray(completion) ? completion.map(String) : undefined,
+    toolCalls: Array.isArray(toolCalls) ? toolCalls.map(objectOf) : undefined,
+    serviceTier: serviceTier === undefined ? undefined : textOf(serviceTier, ""),
+    toolArguments: tool.arguments === undefined ? undefined : objectOf(tool.arguments),
+    toolResult: tool.result,
+    toolError: tool.error,
   };
 }
 

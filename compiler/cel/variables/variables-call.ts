@@ -1,4 +1,15 @@
-import { BOOL, BYTES, DOUBLE, DURATION, DYN, INT, listOf, mapOf, STRING } from "../types/types.ts";
+import {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  listOf,
+  mapOf,
+  STRING,
+  type Type,
+} from "../types/types.ts";
 import {
   ALL,
   countVariable,
@@ -12,6 +23,24 @@ import {
   textVariable,
   type VariableDefinition,
 } from "./variable-definitions.ts";
+
+/** Defines a part of a tool call that is captured for the log. */
+function loggedTool(
+  part: "arguments" | "result" | "error",
+  type: Type,
+  doc: string,
+): VariableDefinition {
+  const member = `?tool${part.charAt(0).toUpperCase()}${part.slice(1)}`;
+  return {
+    path: `mcp.tool.${part}`,
+    type,
+    phases: ["log"],
+    doc: `${doc} Bodies are copied while they pass, up to the buffer limit.`,
+    access: ["request", "?captured", member],
+    mayFail: true,
+    isJson: true,
+  };
+}
 
 const ITEMS: readonly VariableDefinition[] = [
   {
@@ -33,6 +62,15 @@ const ITEMS: readonly VariableDefinition[] = [
     mayFail: true,
     isJson: true,
   },
+  loggedTool("arguments", mapOf(STRING, DYN), "The arguments of the call."),
+  loggedTool("result", DYN, "The result of the call, as the client received it; absent otherwise."),
+  loggedTool("error", DYN, "The JSON-RPC error of the call; absent otherwise."),
+  textVariable(
+    "mcp.sessionId",
+    ["mcp", "?sessionId"],
+    ["log"],
+    "The session of the request; absent without one.",
+  ),
   ...mcpPrimitive("prompt", "The prompt's name without the target's prefix."),
   ...mcpPrimitive(
     "resource",
@@ -171,6 +209,21 @@ const MODELS: readonly VariableDefinition[] = [
     access: ["request", "?captured", "?completion"],
     mayFail: true,
   },
+  {
+    path: "llm.toolCalls",
+    type: listOf(DYN),
+    phases: ["log"],
+    doc: "The tools that the model called: `id`, `name` and `arguments` each, as the client received them. The response is copied while it passes, up to the buffer limit.",
+    access: ["request", "?captured", "?toolCalls"],
+    mayFail: true,
+    isJson: true,
+  },
+  textVariable(
+    "llm.serviceTier",
+    ["request", "?captured", "?serviceTier"],
+    ["log"],
+    "The service tier that the response names. The response is copied while it passes, up to the buffer limit.",
+  ),
   {
     path: "llm.params",
     type: mapOf(STRING, DYN),

@@ -81,8 +81,8 @@ export const auditMessages = {
     text: () => "the log or its collector receives the contents of messages",
     hint: () => "log lengths or hashes instead, or restrict who can read the log",
     explanation:
-      "A field reads `request.body`, `response.body` or `llm.completion`, or `capture` exports them. Messages often contain " +
-      "personal data and " +
+      "A field reads `request.body`, `response.body`, `llm.completion`, tool calls or their results, or `capture` exports " +
+      "them. Messages often contain personal data and " +
       "credentials, which then are in every place where the log is stored.",
   }),
   "key-without-expiry": message<{ names: readonly string[] }>({

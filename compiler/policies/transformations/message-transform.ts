@@ -57,13 +57,15 @@ const valuesSchema = (description: string) =>
     description,
   });
 
+const metadataSchema = valuesSchema(
+  "Values that later expressions read as `metadata.NAME`; one whose expression fails is omitted.",
+);
+
 /** Returns the schema of one side in a file; `pseudo` describes its pseudo-headers. */
 export function transformSchema(pseudo: string, description: string) {
   return object(
     {
-      metadata: valuesSchema(
-        "Values that later expressions read as `metadata.NAME`; one whose expression fails is omitted.",
-      ),
+      metadata: metadataSchema,
       replace: expression(
         "Replacement for all headers: a map of names to strings or lists of strings. If the expression fails, a request loses its headers, and a response keeps them.",
       ),
@@ -96,13 +98,14 @@ const transformedHeaders = (description: string) =>
 /** Schema of the specification's `Transform`: lists of names and values. */
 export const kubernetesTransformSchema = object(
   {
+    metadata: metadataSchema,
     set: transformedHeaders(HEADER_CHANGES.set),
     add: transformedHeaders(HEADER_CHANGES.add),
     remove: list(transformedName.manifest, REMOVED),
     body: bodyExpression,
   },
   {
-    atLeastOneOf: ["set", "add", "remove", "body"],
+    atLeastOneOf: ["metadata", "set", "add", "remove", "body"],
     description: "Changes to the message, by CEL expressions.",
   },
 );

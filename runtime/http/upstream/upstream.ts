@@ -1,4 +1,4 @@
-import type { KeepAliveSettings } from "../../net/connection-settings.ts";
+import type { KeepAlive } from "../../net/connection-settings.ts";
 import type { Lookup, OpenTunnel } from "../../net/connector.ts";
 import type { PodAddress } from "../../net/service-endpoints.ts";
 import type { Borrower } from "../../net/socket-reads.ts";
@@ -51,7 +51,7 @@ export interface UpstreamSettings extends HeaderChanges {
   /** Milliseconds to connect. */
   readonly connectTimeout: number;
   /** The system's settings if absent. */
-  readonly keepAlive?: KeepAliveSettings;
+  readonly keepAlive?: KeepAlive;
   /** Connects through a proxy (CONNECT), see `throughProxy`; directly if absent. */
   readonly tunnel?: ProxyTunnel;
   /** Verification of an `https://` destination; by the system's authorities and its host name if absent. */
@@ -99,7 +99,7 @@ export interface ProxySettings {
   /** Milliseconds to connect, and as much to its response. */
   readonly connectTimeout: number;
   /** The system's settings if absent. */
-  readonly keepAlive?: KeepAliveSettings;
+  readonly keepAlive?: KeepAlive;
   /** Verification of an `https://` proxy. */
   readonly tls?: UpstreamTlsSettings;
   /** Value of Proxy-Authorization, or the path of a file with it; none if absent. */

@@ -42,7 +42,8 @@ export class FinalResponse implements LogResponseVariables {
 }
 
 /** Returns the MCP message of a request, from the recorded fields; null if it had none. */
-export function mcpMessage({ record }: Exchange): McpVariables | null {
+export function mcpMessage(exchange: Exchange): McpVariables | null {
+  const { record } = exchange;
   const methodName = record.fields?.get("mcp.method.name");
   if (methodName === undefined) return null;
   const tool = calledItem(record, "gen_ai.tool.name");
@@ -50,10 +51,18 @@ export function mcpMessage({ record }: Exchange): McpVariables | null {
   const resource = calledItem(record, "mcp.resource.uri");
   return {
     methodName,
+    sessionId: sessionOf(exchange),
     ...(tool && { tool }),
     ...(prompt && { prompt }),
     ...(resource && { resource }),
   };
+}
+
+/** Returns the session that the request names, or that its response opens. */
+function sessionOf(exchange: Exchange): string | undefined {
+  return (
+    exchange.header("mcp-session-id") ?? headerValue(exchange.responseHeaders, "mcp-session-id")
+  );
 }
 
 /** Returns an item; its target is empty if no server offers it. */

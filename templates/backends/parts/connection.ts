@@ -14,7 +14,7 @@ import type {
   TokenExchangeNode,
   TokenSourceNode,
 } from "../../../compiler/model/token-exchange.ts";
-import type { KeepAliveSettings } from "../../../runtime/net/connection-settings.ts";
+import type { KeepAlive } from "../../../runtime/net/connection-settings.ts";
 import { code, literal } from "../../code/code.ts";
 import { exchangeFunction } from "../../code/exchange-function.ts";
 import { filePath, isText } from "../../code/file-path.ts";
@@ -241,7 +241,7 @@ export function connectionSettings({
     requestTimeout: requestTimeout && milliseconds(requestTimeout),
     ...rest,
     version: version && versionCode(version),
-    keepAlive: keepAlive && keepAliveSettings(keepAlive),
+    keepAlive: keepAlive === undefined ? undefined : keepAliveSettings(keepAlive),
     tunnel: tunnel && tunnelSettings(tunnel),
     tls: tls && tlsSettings(tls),
     authorization: authorization && credential(authorization),
@@ -273,7 +273,7 @@ function tunnelSettings({
     ...(shown && proxyAuthorization(shown)),
     url: upstreamUrl(url, tls !== undefined),
     connectTimeout: milliseconds(connectTimeout),
-    keepAlive: keepAlive && keepAliveSettings(keepAlive),
+    keepAlive: keepAlive === undefined ? undefined : keepAliveSettings(keepAlive),
     tls: tls && tlsSettings(tls),
   };
   return code`${through}(${literal(settings)})`;
@@ -286,7 +286,9 @@ function proxyAuthorization(shown: Text | MountedFile): Readonly<Record<string, 
 }
 
 /** Writes TCP keepalive, as the runtime expects it. */
-export function keepAliveSettings({ time, interval, retries }: KeepAliveSettings): Printable {
+export function keepAliveSettings(settings: KeepAlive): Printable {
+  if (settings === false) return false;
+  const { time, interval, retries } = settings;
   return { time: milliseconds(time), interval: milliseconds(interval), retries };
 }
 
@@ -303,6 +305,7 @@ function tlsSettings({
   keyFile,
   serverName,
   subjectAltNames,
+  keyExchangeGroups,
   identity,
   verification,
 }: BackendTlsNode): Printable {
@@ -312,6 +315,7 @@ function tlsSettings({
     keyFile: keyFile && filePath(keyFile),
     serverName,
     subjectAltNames: subjectAltNames && [...subjectAltNames],
+    keyExchangeGroups: keyExchangeGroups && [...keyExchangeGroups],
     identity: identity && imported("gwc/runtime/tls/workload-identity", "workloadIdentity"),
     verification,
   };
@@ -339,7 +343,7 @@ export function tcpSettings({
   return {
     connectTimeout: milliseconds(connectTimeout),
     ...rest,
-    keepAlive: keepAlive && keepAliveSettings(keepAlive),
+    keepAlive: keepAlive === undefined ? undefined : keepAliveSettings(keepAlive),
     tls: tls && tlsSettings(tls),
   };
 }

@@ -548,6 +548,19 @@ export const known: KnownValues = {
   "tcpRoutes.[].gateways.[]": ["tcp", "other"],
   backendTunnel: [{ proxy: { host: "127.0.0.1:9005" } }],
   "backendTunnel.proxy.host": ["127.0.0.1:9005", "127.0.0.1:9006"],
+  ...Object.fromEntries(
+    [
+      ...["backendTunnel.proxy", "oauthTokenExchange", "clientCredentials", "identityProvider"],
+      ...["resourceAuthorizationServer", "mcp", "sse", "openapi"],
+    ].map((field) => [`${field}.backend`, ["a", "b"]]),
+  ),
+  ...Object.fromEntries(
+    [
+      ...["oauthTokenExchange", "clientCredentials", "identityProvider"],
+      "resourceAuthorizationServer",
+    ].map((field) => [`${field}.policies`, [{ tcp: { connectTimeout: "7s" } }]]),
+  ),
+  minTlsVersion: ["TLS_V1_2", "TLS_V1_3"],
   sessionPersistence: [{ absoluteTimeout: "1h" }],
   routeGroup: ["a", "b"],
   "target.gateway.listenerName": ["main", "side"],

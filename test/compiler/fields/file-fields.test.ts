@@ -45,7 +45,7 @@ const REPEATED =
  * a document that `gwc lock` has copied, and what the module of a policy declares or imports (test/policies/custom-mistakes.test.ts).
  */
 const EMPTY_CHOICES =
-  /^config\.acme\.termsOfServiceAgreed$|^frontendPolicies\.http\.http1HeaderCase$|\.azure\.(implicit|explicitConfig\.workloadIdentity)$|^services\.\[\]\.vips\.\[\]$|\.clientAuth\.(method|alg|kid)$|\.openapi\.schema\.url$|\.custom\.\[\]\.(with\.\*|allow)\.\[\]$/;
+  /^config\.acme\.termsOfServiceAgreed$|\.tls\.mode$|^binds\.\[\]\.mode$|\.azure\.(implicit|explicitConfig\.workloadIdentity)$|^services\.\[\]\.vips\.\[\]$|\.clientAuth\.(method|alg|kid)$|\.openapi\.schema\.url$|\.custom\.\[\]\.(with\.\*|allow)\.\[\]$/;
 
 /** By what others have too, it is put to the question there. */
 function isRepeated(path: readonly Step[]): boolean {

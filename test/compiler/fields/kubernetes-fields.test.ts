@@ -28,7 +28,7 @@ const compile = kubernetesCompiler(schema, world);
  * (test/kubernetes/user-connections.test.ts).
  */
 const EXCEPTIONS =
-  /\.auth\.oauth\.|^GatewayClass\.description$|\.auth\.passthrough$|(Moderation|guards\.(request|response)\.\[\]\.\w+)\.policies\.|^(GatewayBackend\.policies|GatewayPolicy\.backend)\.extAuth\.|^GatewayBackend\..*\.(promptGuard|azure)\.|^GatewayModel\.(virtualModel|policies\.(promptGuard|health))\.|\.conditional\.\[\]\.policy\.|\.http1HeaderCase$|\.(azureopenai|llmProvider2)\.(resourceType|projectName)$|\.clientAuth\.method$/;
+  /\.auth\.oauth\.|^GatewayClass\.description$|\.auth\.passthrough$|(Moderation|guards\.(request|response)\.\[\]\.\w+)\.policies\.|^(GatewayBackend\.policies|GatewayPolicy\.backend)\.extAuth\.|^GatewayBackend\..*\.(promptGuard|azure)\.|^GatewayModel\.(virtualModel|policies\.(promptGuard|health))\.|\.conditional\.\[\]\.policy\.|(secretRef|clientSecretRef|signingKeyRef|certificateRef|mtlsCertificateRef\.\[\]|tls\.caCertificateRefs\.\[\])\.(group|kind)$|\.(azureopenai|llmProvider2)\.(resourceType|projectName)$|\.clientAuth\.method$/;
 /** Credentials with many fields, in several places with one schema and reading: a policy's stand for the others. */
 const LIKE_CREDENTIALS =
   /^(?!GatewayPolicy\.backend\.auth\.).*\.(?:crossAppAccess|clientCredentials|jwtSign|oauthTokenExchange\.(?:path|actorToken|clientAuth))\b/;

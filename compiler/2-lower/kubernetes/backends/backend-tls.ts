@@ -48,6 +48,7 @@ function readTls(
       insecureSkipVerify === "All" ? "none" : insecureSkipVerify === "Hostname" ? "chain" : "full",
     alpn: given.alpnProtocols,
     subjectAltNames: given.verifySubjectAltNames,
+    keyExchangeGroups: given.keyExchangeGroups,
     ...(given.certificateSource === "SPIFFE" && {
       identity: { kind: "workloadApi", origin: childOf(origin, "certificateSource") },
     }),

@@ -1,4 +1,3 @@
-import { defaultConnections } from "../../../../runtime/net/default-connections.ts";
 import { httpFields, tcpFields } from "../../../backends/parts/manifest-connection.ts";
 import type { Origin } from "../../../diagnostics/diagnostic.ts";
 import { guarded } from "../../../diagnostics/guarded.ts";
@@ -66,12 +65,10 @@ function plainPolicies(only: (field: string) => FieldValue | undefined): Backend
   const [version, requestTimeout] = [only("http.version"), only("http.requestTimeout")];
   const tcp = (keepalive ?? connectTimeout)?.origin;
   const http = (version ?? requestTimeout)?.origin;
-  const rest = defaultConnections.keepAlive;
   return {
     ...(tcp && {
       tcp: {
-        keepAlive:
-          keepalive && readKeepAlive(validated(tcpFields.keepalive, keepalive.value), rest),
+        keepAlive: keepalive && readKeepAlive(validated(tcpFields.keepalive, keepalive.value)),
         connectTimeout: timeOf(tcpFields.connectTimeout, connectTimeout),
         origin: tcp,
       },

@@ -9,7 +9,7 @@ import type { ConnectionSettings } from "../../../net/connection-settings.ts";
 import { closeQuietly, FIRST_REQUEST_TIME, listenOn } from "../../../net/listen-on.ts";
 import type { PortServer, PreparedDivision, TlsDivision } from "../../../net/port-server.ts";
 import { interceptConnections, ProxiedServer } from "../../../net/proxy-protocol/proxy-protocol.ts";
-import { ignoreError, ReadMemory } from "../../../net/socket-reads.ts";
+import { ignoreError, ReadMemory, setKeepAlive } from "../../../net/socket-reads.ts";
 import { WriteBatch } from "../../../net/write-batch.ts";
 import { Deadlines } from "../../../process/deadlines.ts";
 import type { GatewayContext } from "../../../process/gateway-context.ts";
@@ -198,8 +198,7 @@ export class HttpServer implements PortServer {
     this.#proxied.name(socket);
     // Node caches a client's address once it was read, so it is known in the log after the client has left.
     void socket.remoteAddress;
-    const { time, interval, retries } = this.#handlers.connections.keepAlive;
-    socket.setKeepAlive(true, time, interval, retries);
+    setKeepAlive(socket, this.#handlers.connections.keepAlive);
     const rule = forbiddingRule(socket, this.#handlers.connectionRules);
     if (rule === undefined) return true;
     socket.on("error", ignoreError);
@@ -280,7 +279,7 @@ export class Http1Connections implements Http1Port {
 
   /** Takes an HTTP/1.1 connection of which nothing was read, or whose bytes are back in the socket. */
   accept(socket: Socket): void {
-    const connection = new Http1ServerConnection(socket, this, this.#port.settings().maxDuration);
+    const connection = new Http1ServerConnection(socket, this, this.#port.settings());
     this.deadlines.add(connection);
   }
 

@@ -26,6 +26,8 @@ export interface ResponseConnection {
   readonly keptLines: string;
   /** Value of Date (RFC 9110 6.6.1). */
   readonly date: string;
+  /** Whether names of fields are written in lower case. */
+  readonly lowercasesNames: boolean;
   /** Batches short responses and pieces of one turn. */
   readonly writes: WriteBatch;
   /** The whole response was passed to the socket. */
@@ -166,7 +168,8 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
   }
 
   setTrailers(trailers: readonly string[]): void {
-    this.#trailers = writtenFields(trailers);
+    const lines = writtenFields(trailers);
+    this.#trailers = this.#connection.lowercasesNames ? lowercaseNames(lines) : lines;
   }
 
   end(chunk: Uint8Array = nothing): void {
@@ -251,7 +254,8 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
     const isFramed = hasLength || this.#isChunked || !this.#hasBody;
     const mayKeep = !closes && this.#request.keepsAlive && !this.#connection.isLast;
     this.#keepsAlive = mayKeep && isClear && isFramed;
-    this.#head = text + (this.#keepsAlive ? this.#connection.keptLines : CLOSING_LINES);
+    const head = text + (this.#keepsAlive ? this.#connection.keptLines : CLOSING_LINES);
+    this.#head = this.#connection.lowercasesNames ? withLowercaseNames(head) : head;
     this.statusCode = status;
   }
 
@@ -312,7 +316,9 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
 
   #leave(status: 101 | 200, headers: readonly string[]): SocketBytes {
     const phrase = status === 101 ? "Switching Protocols" : "Connection established";
-    const text = `HTTP/1.1 ${status} ${phrase}\r\n${writtenFields(headers)}`;
+    const fields = writtenFields(headers);
+    const lines = this.#connection.lowercasesNames ? lowercaseNames(fields) : fields;
+    const text = `HTTP/1.1 ${status} ${phrase}\r\n${lines}`;
     this.statusCode = status;
     this.#hasLeftHttp = true;
     const rest = this.#connection.leaveHttp();
@@ -337,6 +343,17 @@ function writtenFields(list: readonly string[]): string {
   const lines = fieldLines(list);
   if (lines === undefined) throw new Error(NO_FIELD);
   return lines;
+}
+
+/** Writes the names of a head's fields in lower case; its first line stays. */
+function withLowercaseNames(head: string): string {
+  const end = head.indexOf("\n") + 1;
+  return head.slice(0, end) + lowercaseNames(head.slice(end));
+}
+
+/** Writes the names in lines of fields in lower case. */
+function lowercaseNames(lines: string): string {
+  return lines.replace(/^[^:\r\n]+(?=:)/gm, (name) => name.toLowerCase());
 }
 
 /** Returns the lower-case name of a field that the engine handles; `undefined` for other fields. */
