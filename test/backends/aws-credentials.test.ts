@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { expectedSignature, type TestKeys } from "../harness/aws-signature.ts";
+import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { type Received, type Scripted, startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
@@ -388,28 +389,61 @@ it("what a program prints besides keys, or as it fails, stays out of the log", a
   expect(gateway.output).not.toContain("secret-key");
 });
 
-it("a configured role is assumed once with the environment's keys, and tagged", async () => {
-  const sts = await startScripted((response) => response.end(stsResponse("AssumeRole")));
-  const roleArn = "arn:aws:iam::123456789012:role/gateway";
-  const { gateway, upstream } = await start(
-    { assumeRole: { roleArn, sessionName: "shop", tags: [{ key: "team", value: "blue" }] } },
-    {
+const role = {
+  roleArn: "arn:aws:iam::123456789012:role/gateway",
+  sessionName: "shop",
+  tags: [{ key: "team", value: "blue" }],
+};
+
+/** The same backend in manifests. */
+async function startManifests(env: Readonly<Record<string, string>>): Promise<Started> {
+  const upstream = await startScripted((response) => response.end("ok"));
+  const { hostname: host, port } = new URL(`http://${upstream.host}`);
+  const aws = { region: scope.region, serviceName: scope.service, assumeRole: role };
+  const group = "gateway.networking.k8s.io";
+  const of = (apiVersion: string, kind: string, name: string, spec: object) =>
+    JSON.stringify({ apiVersion, kind, metadata: { name, namespace: "default" }, spec });
+  const config = [
+    of(`${group}/v1`, "Gateway", "edge", {
+      gatewayClassName: "gwc",
+      listeners: [{ name: "http", port: await freePort(), protocol: "HTTP" }],
+    }),
+    of(`${group}/v1`, "HTTPRoute", "all", {
+      parentRefs: [{ name: "edge" }],
+      rules: [{ backendRefs: [{ group: "gwc.dev", kind: "GatewayBackend", name: "signed" }] }],
+    }),
+    of("gwc.dev/v1alpha1", "GatewayBackend", "signed", {
+      static: { host, port: Number(port) },
+      policies: { auth: { aws } },
+    }),
+  ].join("\n---\n");
+  return { gateway: await startGateway({ env, config }), upstream };
+}
+
+it.each([
+  ["a file", (env: Readonly<Record<string, string>>) => start({ assumeRole: role }, env)],
+  ["manifests", startManifests],
+] as const)(
+  "the role of %s is assumed once with the environment's keys, and tagged",
+  async (_, run) => {
+    const sts = await startScripted((response) => response.end(stsResponse("AssumeRole")));
+    const { gateway, upstream } = await run({
       AWS_ACCESS_KEY_ID: keys.accessKeyId,
       AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
       AWS_ENDPOINT_URL_STS: `http://${sts.host}`,
-    },
-  );
-  await Promise.all(Array.from({ length: 5 }, () => send(`${gateway.url}/`, "GET")));
-  await expectSigned(upstream.received[0], temporary);
-  expect(sts.received.map(formOf)).toEqual([
-    {
-      Action: "AssumeRole",
-      Version: "2011-06-15",
-      RoleArn: roleArn,
-      RoleSessionName: "shop",
-      "Tags.member.1.Key": "team",
-      "Tags.member.1.Value": "blue",
-    },
-  ]);
-  expect(sts.received[0]?.headers.authorization).toContain(`Credential=${keys.accessKeyId}/`);
-});
+    });
+    await Promise.all(Array.from({ length: 5 }, () => send(`${gateway.url}/`, "GET")));
+    await expectSigned(upstream.received[0], temporary);
+    expect(sts.received.map(formOf)).toEqual([
+      {
+        Action: "AssumeRole",
+        Version: "2011-06-15",
+        RoleArn: role.roleArn,
+        RoleSessionName: "shop",
+        "Tags.member.1.Key": "team",
+        "Tags.member.1.Value": "blue",
+      },
+    ]);
+    expect(sts.received[0]?.headers.authorization).toContain(`Credential=${keys.accessKeyId}/`);
+  },
+);

@@ -31,8 +31,8 @@ it("a handshake offers the configured groups only", async () => {
 /** Kind of the timer that the kernel has for the connection from one port to another: 2 for keepalive. */
 function timerOf(local: number, remote: number): string | undefined {
   const hex = (port: number) => port.toString(16).toUpperCase().padStart(4, "0");
-  return readFileSync("/proc/net/tcp", "utf8")
-    .split("\n")
+  return ["/proc/net/tcp", "/proc/net/tcp6"]
+    .flatMap((file) => readFileSync(file, "utf8").split("\n"))
     .map((line) => line.trim().split(/\s+/))
     .find(([, own = "", peer = ""]) => own.endsWith(hex(local)) && peer.endsWith(hex(remote)))?.[5]
     ?.slice(0, 2);

@@ -22,7 +22,7 @@ async function linesOf(
 
 it("a line shows the session, arguments, result and error of a tool call", async () => {
   const server = await startMcpServer();
-  const backend = { mcp: { targets: [{ name: "a", mcp: { host: `${server.url}/mcp` } }] } };
+  const targets = ["a", "b"].map((name) => ({ name, mcp: { host: `${server.url}/mcp` } }));
   const fields = {
     session: "mcp.sessionId",
     args: "mcp.tool.arguments",
@@ -30,7 +30,7 @@ it("a line shows the session, arguments, result and error of a tool call", async
     result: "mcp.tool.result",
     error: "mcp.tool.error",
   };
-  const lines = await linesOf(backend, fields, async (gateway) => {
+  const lines = await linesOf({ mcp: { targets } }, fields, async (gateway) => {
     const headers = {
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
@@ -45,7 +45,7 @@ it("a line shows the session, arguments, result and error of a tool call", async
     const opened = await post({}, { jsonrpc: "2.0", id: 1, method: "initialize", params });
     const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]) };
     await post(session, { jsonrpc: "2.0", method: "notifications/initialized" });
-    for (const name of ["hello", "nothing"]) {
+    for (const name of ["a_hello", "a_nothing"]) {
       const call = { name, arguments: { word: "x" } };
       await post(session, { jsonrpc: "2.0", id: name, method: "tools/call", params: call });
     }
@@ -60,7 +60,8 @@ it("a line shows the session, arguments, result and error of a tool call", async
     result: { content: [{ type: "text", text: "hello" }] },
   });
   expect(calls[0]).not.toHaveProperty("error");
-  expect(calls[1]).toMatchObject({ args: { word: "x" } });
+  expect(calls[1]).toMatchObject({ args: { word: "x" }, error: { code: expect.any(Number) } });
+  expect(calls[1]).not.toHaveProperty("result");
 });
 
 const CALL = { id: "c1", type: "function", function: { name: "add", arguments: '{"a":1}' } };

@@ -88,7 +88,7 @@ export function resolveVirtualModels(
     }
     names.add(each.name);
     reportConditions(each, config, diagnostics);
-    return resolved(each, models, context) ?? [];
+    return resolved(each, config, context) ?? [];
   });
   return found.length === virtualModels.length ? found : undefined;
 }
@@ -138,15 +138,16 @@ type RoutedTargets<Target> =
 
 function resolved(
   { name, routing, origin }: VirtualModelConfig,
-  models: readonly string[],
+  { models = [], virtualModels = [] }: AiConfig,
   context: IdentityContext,
 ): VirtualModelNode | undefined {
   const { diagnostics } = context;
   const targets = routedTargets<VirtualTarget>(routing);
   const unknown = targets.filter(({ model }) => groupOf(model, models) === -1);
   for (const { model, origin } of unknown) {
-    const suggestion = suggest(model, models);
-    diagnostics.report("unknown-virtual-target", origin, { model, suggestion });
+    const isVirtual = virtualModels.some((each) => each.name === model);
+    const suggestion = isVirtual ? undefined : suggest(model, models);
+    diagnostics.report("unknown-virtual-target", origin, { model, isVirtual, suggestion });
   }
   const isKnown = unknown.length === 0;
   // Conditions are checked all the same.

@@ -329,13 +329,21 @@ export const llmMessages = {
     explanation:
       "The path of a base URL is put before the paths of the APIs. For a path of its own, the server must be known when the gateway is built.",
   }),
-  "unknown-virtual-target": message<{ model: string; suggestion: string | undefined }>({
+  "unknown-virtual-target": message<{
+    model: string;
+    /** Whether it is the name of a virtual model. */
+    isVirtual: boolean;
+    suggestion: string | undefined;
+  }>({
     severity: "error",
-    text: ({ model }) => `there is no model "${model}"`,
-    hint: ({ suggestion }) =>
-      didYouMean(suggestion) ?? "add it to `models`; a `*` at either end is a wildcard",
+    text: ({ model, isVirtual }) =>
+      isVirtual ? `"${model}" is a virtual model` : `there is no model "${model}"`,
+    hint: ({ isVirtual, suggestion }) =>
+      isVirtual
+        ? "name the models that it leads to: virtual models do not lead to each other"
+        : (didYouMean(suggestion) ?? "add it to `models`; a `*` at either end is a wildcard"),
     explanation:
-      "Each target of a virtual model is one of `models`, matched like a client request for it.",
+      "Each target of a virtual model is one of `models`, matched like a client request for it. Virtual models do not lead to each other, so they cannot form circles.",
   }),
   "unknown-allowed-model": message<{
     model: string;

@@ -90,11 +90,13 @@ function serverOf(
     ...(condition !== undefined && { policies: { authorization: { rules: [condition] } } }),
     backends: (hosts ?? [{ host: plainText(target) }]).map((each) => ({ ...each, ...own })),
   };
-  const all = listens.flatMap((each) => listenerOf(each, route, scope, notes, taken) ?? []);
   // IPv4 and IPv6 have a directive each.
-  const listeners = [
-    ...new Map(all.map((each) => [`${each.port} ${each.address}`, each])).values(),
-  ];
+  const byPort = new Map<string, DraftFields>();
+  for (const listen of listens) {
+    const listener = listenerOf(listen, route, scope, notes, taken);
+    if (listener !== undefined) byPort.set(`${listener.port} ${listener.address}`, listener);
+  }
+  const listeners = [...byPort.values()];
   return listeners.length === 0 ? "gwc has no counterpart for its listen" : { listeners, notes };
 }
 

@@ -124,10 +124,12 @@ export const custom: LlmProvider<"custom", CustomOptions> = {
     }
   },
   credential: { kind: "bearer" },
-  headers: ({ formats, api }) =>
-    api === "messages" || formats.some(({ type }) => ANTHROPIC.has(formatOf(type)))
-      ? ANTHROPIC_VERSION
-      : [],
+  headers: ({ formats, api, preset }) => {
+    const isAnthropic =
+      api === "messages" || formats.some(({ type }) => ANTHROPIC.has(formatOf(type)));
+    const known: Preset | undefined = preset && presets[preset];
+    return [...(isAnthropic ? ANTHROPIC_VERSION : []), ...(known?.headers ?? [])];
+  },
   isCompatible: true,
 };
 

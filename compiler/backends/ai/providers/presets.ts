@@ -23,6 +23,8 @@ export interface Preset {
   /** Variable for its keys, as its documentation names it; absent for servers without keys. */
   readonly key?: string;
   readonly formats: readonly ServerFormat[];
+  /** Headers that its APIs require: a flat list, names in lower case; absent if they require none. */
+  readonly headers?: readonly string[];
   /** Paths of formats that are not below the base URL. */
   readonly apart?: { readonly [Format in ServerFormat]?: string };
 }
@@ -54,6 +56,17 @@ export const presets = {
     key: "COHERE_API_KEY",
     formats: ["completions", "embeddings", "rerank"],
     apart: { rerank: "/v2/rerank" },
+  },
+  copilot: {
+    title: "GitHub Copilot",
+    url: "https://api.githubcopilot.com",
+    key: "GH_COPILOT_TOKEN",
+    formats: ["completions", "messages", "responses", "embeddings"],
+    apart: { messages: "/v1/messages" },
+    headers: [
+      ...["editor-version", "gwc/0.1", "x-github-api-version", "2025-10-01"],
+      ...["x-initiator", "agent", "openai-intent", "conversation-agent"],
+    ],
   },
   dashscope: {
     title: "Alibaba Cloud Model Studio",
