@@ -28,7 +28,7 @@ const LIKE_A_ROUTE =
   /^(?:(?:llm|mcp)\.policies|(?:routeGroups\.\[\]\.)?routes\.\[\]|tcpRoutes\.\[\]|policies\.\[\]\.policy)\.(?!gateways\b)/;
 /** Credentials of backends with many fields: those of a bind's route stand for the others. */
 const LIKE_CREDENTIALS =
-  /^(?!binds\.\[\]\.listeners\.\[\]\.routes\.\[\]\.policies\.backendAuth\.).*\.(?:crossAppAccess|clientCredentials|jwtSign|oauthTokenExchange\.(?:actorToken|clientAuth))\b/;
+  /^(?!binds\.\[\]\.listeners\.\[\]\.routes\.\[\]\.policies\.backendAuth\.).*\.(?:crossAppAccess|clientCredentials|jwtSign|oauthTokenExchange\.(?:actorToken|clientAuth|policies|backend))\b/;
 /** Policies of a gateway, by the same schema: those of a bind's listener stand for them. */
 const LIKE_A_LISTENER = new RegExp(
   `^gateways\\.\\*\\.(?:listeners\\.\\[\\]\\.)?(?:${Object.keys(listenerPolicyFields()).join("|")})\\.`,
