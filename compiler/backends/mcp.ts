@@ -244,17 +244,17 @@ function resolveTarget(
   const section = kind === "sse" ? "sse" : "mcp";
   const reference = { origin: childOf(origin, section, "backend"), user: section };
   const found = addressedServer(target.url, { ...reference, policies: own }, context);
-  if (found === undefined) return undefined;
   const isNamed = isServerName(target.url);
-  const at = isNamed ? found.hostOrigin : childOf(origin, section, "host");
-  const base = isNamed ? forwardUrl(found.host, at, context.diagnostics) : found.host;
-  if (base === undefined) return undefined;
-  const url = isNamed ? endpointUrl(base, target.path, `/${section}`) : base;
+  const at = (isNamed ? found?.hostOrigin : undefined) ?? childOf(origin, section, "host");
+  const base = isNamed ? found && forwardUrl(found.host, at, context.diagnostics) : found?.host;
+  const url = isNamed ? base && endpointUrl(base, target.path, `/${section}`) : base;
+  // The settings of an unknown server are checked all the same.
   const connection = resolveConnection(
-    mergeBackendPolicies(policies, found.policies),
+    mergeBackendPolicies(policies, found === undefined ? own : found.policies),
     { ...context, takesUsers: kind !== "sse" },
     awsScopeOf(url),
   );
+  if (url === undefined) return undefined;
   if (!checkUrl(url, at, context.diagnostics)) return undefined;
   if (kind !== "sse" && /\/sse\/?$/.test(shownText(url)))
     context.diagnostics.report("sse-address", at, {});
@@ -301,10 +301,10 @@ function resolveOpenApi(
   const reference = { origin: childOf(at, field), user: "openapi", policies: own };
   const addressed = addressedServer(address, reference, context);
   const server = addressed && forwardUrl(addressed.host, addressed.hostOrigin, context.diagnostics);
-  if (server === undefined) return undefined;
-  const policies = mergeBackendPolicies(general, addressed?.policies);
-  const url = below(server, basePath ?? found.basePath);
+  const policies = mergeBackendPolicies(general, addressed === undefined ? own : addressed.policies);
+  const url = server && below(server, basePath ?? found.basePath);
   const connection = resolveConnection(policies, { ...context, takesUsers: true }, awsScopeOf(url));
+  if (url === undefined) return undefined;
   const { tools } = found;
   return {
     kind: "openapi",

@@ -152,7 +152,11 @@ function resolveTunnel(
   const { diagnostics } = context;
   const use = { origin: proxyOrigin, user: "backendTunnel", policies };
   const server = addressedServer(proxy, use, context);
-  if (server === undefined || !isForProxies(server.policies, diagnostics)) return {};
+  if (server === undefined || !isForProxies(server.policies, diagnostics)) {
+    // Its own settings are checked all the same.
+    resolveConnection(policies, context);
+    return {};
+  }
   const url = forwardUrl(server.host, server.hostOrigin, diagnostics);
   const { tls: ownTls, tcp, auth } = server.policies ?? {};
   const { connectTimeout, keepAlive, tls, authorization } = resolveConnection(

@@ -100,15 +100,19 @@ function resolveEndpoint(
   const { diagnostics } = context;
   const user = "the token endpoint";
   const found = addressedServer(host, { origin: hostOrigin, user, policies: own }, context);
-  if (found === undefined || !isOwnCredential(found.policies?.auth, user, diagnostics))
+  const ownClient = client && resolveClient(client, context);
+  if (found === undefined || !isOwnCredential(found.policies?.auth, user, diagnostics)) {
+    // Its own settings are checked all the same.
+    if (own !== undefined) context.connection(own);
     return undefined;
+  }
   const server = forwardUrl(found.host, found.hostOrigin, diagnostics);
   if (server === undefined) return undefined;
   const connection = found.policies && context.connection(found.policies);
   return {
     url: below(connection === undefined ? server : secureUrl(server, connection), path),
     ...(connection && { connection }),
-    client: client && resolveClient(client, context),
+    client: ownClient,
   };
 }
 
