@@ -301,7 +301,10 @@ function resolveOpenApi(
   const reference = { origin: childOf(at, field), user: "openapi", policies: own };
   const addressed = addressedServer(address, reference, context);
   const server = addressed && forwardUrl(addressed.host, addressed.hostOrigin, context.diagnostics);
-  const policies = mergeBackendPolicies(general, addressed === undefined ? own : addressed.policies);
+  const policies = mergeBackendPolicies(
+    general,
+    addressed === undefined ? own : addressed.policies,
+  );
   const url = server && below(server, basePath ?? found.basePath);
   const connection = resolveConnection(policies, { ...context, takesUsers: true }, awsScopeOf(url));
   if (url === undefined) return undefined;

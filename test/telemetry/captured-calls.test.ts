@@ -45,7 +45,7 @@ it("a line shows the session, arguments, result and error of a tool call", async
     const opened = await post({}, { jsonrpc: "2.0", id: 1, method: "initialize", params });
     const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]) };
     await post(session, { jsonrpc: "2.0", method: "notifications/initialized" });
-    for (const name of ["a_hello", "a_nothing"]) {
+    for (const name of ["a_hello", "unknown"]) {
       const call = { name, arguments: { word: "x" } };
       await post(session, { jsonrpc: "2.0", id: name, method: "tools/call", params: call });
     }
