@@ -33,12 +33,12 @@ export function capturedBodiesOf(
   if (first?.origin === undefined) return undefined;
   const [completion, toolCalls, serviceTier] = OF_MODELS.map(reads);
   const [toolArguments, toolResult, toolError] = OF_TOOLS.map(reads);
-  const hasAnswer = toolResult === true || toolError === true;
-  const toolCall = toolArguments === true || hasAnswer;
+  const hasResponse = toolResult === true || toolError === true;
+  const toolCall = toolArguments === true || hasResponse;
   return {
     request: toolCall || reads("request.body"),
     response:
-      [completion, toolCalls, serviceTier, hasAnswer, reads("response.body")].includes(true) ||
+      [completion, toolCalls, serviceTier, hasResponse, reads("response.body")].includes(true) ||
       messages.some(({ output }) => output),
     completion: completion === true,
     toolCalls: toolCalls === true,

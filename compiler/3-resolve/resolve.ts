@@ -89,10 +89,14 @@ export function resolve(
   const diagnostics = new Diagnostics(followUpsOf(input), input.isTolerant);
   const literals = new LiteralSecrets();
   const sections = new SectionUse();
-  const lookup = {
+  const backends = new Map(
+    gateways
+      .flatMap(({ resources }) => resources)
+      .flatMap((each) => (each.kind === "gateway" ? [...each.backends] : [])),
+  );
+  const lookup: ConnectionContext & Pick<RouteContext, "sections"> = {
     ...fileLookup(input, host, diagnostics),
-    // Of backends that nobody uses, the mistakes of references are reported where they are used.
-    namedServer: () => undefined,
+    namedServer: (reference, own) => namedServer(reference, backends, own),
     literals,
     sections,
   };

@@ -320,11 +320,11 @@ function resolveOpenApi(
   };
 }
 
-/** Returns the URL of a named backend's endpoint; the usual path of the transport if neither has a path. */
-function endpointUrl(server: Text, path: string | undefined, usual: string): Text {
+/** Returns the URL of a named backend's endpoint; `otherwise` if neither has a path. */
+function endpointUrl(server: Text, path: string | undefined, otherwise: string): Text {
   const isWhole = typeof server === "string" && new URL(server).pathname !== "/";
   if (path === undefined && isWhole) return server;
-  const rest = path ?? usual;
+  const rest = path ?? otherwise;
   if (typeof server === "string") return `${server.replace(/\/$/, "")}${rest}`;
   return { kind: "env", parts: [...server.parts, rest] };
 }

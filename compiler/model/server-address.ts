@@ -7,10 +7,10 @@ export interface ServerName {
 }
 
 /** Address of a server, or the name of a backend that describes it. */
-export type ServerAddress = Text | ServerName;
+export type AddressOrName = Text | ServerName;
 
 /** Whether an address is the name of a backend. */
-export function isServerName(address: ServerAddress): address is ServerName {
+export function isServerName(address: AddressOrName): address is ServerName {
   return typeof address !== "string" && address.kind === "named";
 }
 
@@ -21,6 +21,6 @@ export function serverAddressOf({
 }: {
   readonly host?: Text;
   readonly backend?: string;
-}): ServerAddress {
+}): AddressOrName {
   return backend === undefined ? (host ?? "") : { kind: "named", name: backend };
 }

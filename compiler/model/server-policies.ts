@@ -1,13 +1,12 @@
 import type { SentPlace } from "../../runtime/auth/sent-credential.ts";
 import type { KeepAlive } from "../../runtime/net/connection-settings.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
-import type { KeyExchangeGroup } from "../schema/key-exchange.ts";
 import type { CloudAuthConfig } from "./cloud-credentials.ts";
 import type { BackendConnection } from "./connections.ts";
 import type { HeaderChangesConfig } from "./header-changes.ts";
 import type { IdentityUse } from "./identity-use.ts";
 import type { SentCredentialConfig } from "./sent-credentials.ts";
-import type { ServerAddress } from "./server-address.ts";
+import type { AddressOrName } from "./server-address.ts";
 import type { MountedFile, Text } from "./texts.ts";
 import type {
   ClientCredentialsConfig,
@@ -43,7 +42,7 @@ export interface ServerConfig {
 
 /** `backendTunnel`: the proxy for connections to a backend. */
 export interface TunnelConfig {
-  readonly proxy: ServerAddress;
+  readonly proxy: AddressOrName;
   /** Connection settings of the proxy itself. */
   readonly policies: Pick<ServerPolicies, "tls" | "tcp" | "auth">;
   /** Place of the proxy. */
@@ -69,8 +68,8 @@ export interface BackendTlsConfig {
   /** Offered protocols by preference; requests only use those of HTTP. */
   readonly alpn: readonly string[] | undefined;
   readonly subjectAltNames: readonly string[] | undefined;
-  /** Groups of the key exchange that are offered; absent for those of OpenSSL. */
-  readonly keyExchangeGroups?: readonly KeyExchangeGroup[] | undefined;
+  /** Groups of the key exchange that are offered, by OpenSSL's names; absent for its defaults. */
+  readonly keyExchangeGroups?: readonly string[] | undefined;
   /** The gateway's own identity instead of `cert`, `key` and `roots`; absent with files. */
   readonly identity?: IdentityUse | undefined;
   readonly origin: Origin;

@@ -9,7 +9,7 @@ import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression, NamedExpression } from "./expressions.ts";
 import type { Json } from "./json.ts";
 import type { SentCredentialConfig } from "./sent-credentials.ts";
-import type { ServerAddress } from "./server-address.ts";
+import type { AddressOrName } from "./server-address.ts";
 import type { AtStartup, MountedFile, Text } from "./texts.ts";
 
 /** A secret with its place. */
@@ -48,7 +48,7 @@ export type ExchangeClientNode = ExchangeClient<Text | MountedFile>;
 /** A token endpoint as configured; `Policies` are connection settings. */
 export interface TokenEndpointConfig<Policies> {
   /** Host with an optional scheme and port, HTTP by default; or the name of a backend. */
-  readonly host: ServerAddress;
+  readonly host: AddressOrName;
   readonly hostOrigin: Origin;
   readonly path: string;
   /** Connection settings of the server; absent if none are configured. */

@@ -8,7 +8,6 @@ import {
   resolveGrpcTarget,
   SERVER_REFERENCES,
   serverFields,
-  serverKeys,
   serverPolicies,
   serverReferenceFields,
   serverWords,
@@ -20,6 +19,7 @@ import {
   type NamedNode,
   resolveOmissible,
 } from "../backends/parts/named-expressions.ts";
+import { serverKeys } from "../backends/parts/server-name.ts";
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
 import type { NamedExpression } from "../model/expressions.ts";

@@ -5,7 +5,6 @@ import {
   resolveGrpcTarget,
   SERVER_REFERENCES,
   serverFields,
-  serverKeys,
   serverPolicies,
   serverReferenceFields,
   serverWords,
@@ -16,6 +15,7 @@ import {
   type NamedNode,
   resolveOmissible,
 } from "../backends/parts/named-expressions.ts";
+import { serverKeys } from "../backends/parts/server-name.ts";
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { SettingsChange } from "../model/access.ts";
 import type { DestinationConfig } from "../model/destinations.ts";

@@ -4,7 +4,6 @@ import {
   resolveGrpcTarget,
   SERVER_REFERENCES,
   serverFields,
-  serverKeys,
   serverPolicies,
   serverReferenceFields,
   serverWords,
@@ -21,6 +20,7 @@ import {
   resolveOfRequest,
 } from "../backends/parts/known-identities.ts";
 import type { NamedNode } from "../backends/parts/named-expressions.ts";
+import { serverKeys } from "../backends/parts/server-name.ts";
 import type { CelPhase } from "../cel/compile.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { tinyText } from "../manifests/field-types.ts";

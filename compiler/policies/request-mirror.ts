@@ -2,9 +2,9 @@ import {
   lowerServer,
   lowerServerReference,
   serverFields,
-  serverKeys,
 } from "../backends/parts/callout-server.ts";
 import { type DestinationNode, resolveServer } from "../backends/parts/destination.ts";
+import { serverKeys } from "../backends/parts/server-name.ts";
 import { childOf } from "../diagnostics/diagnostic.ts";
 import { backendReference } from "../manifests/field-types.ts";
 import type { DestinationConfig } from "../model/destinations.ts";

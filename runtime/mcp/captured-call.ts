@@ -1,5 +1,5 @@
 import type { JsonObject } from "../cel/variables.ts";
-import { isObject, receivedObjects } from "../http/body/received-objects.ts";
+import { isObjectOfJson, receivedObjects } from "../http/body/received-objects.ts";
 
 /** A tool call in the log: its arguments, and its result or error as the client received it. */
 export interface CapturedCall {
@@ -16,16 +16,16 @@ export function capturedCall(
   const call = request && receivedObjects(request).whole;
   if (call?.method !== "tools/call") return undefined;
   const { whole, parts } = response ? receivedObjects(response) : { whole: undefined, parts: [] };
-  const answer = [whole ?? [], parts].flat().findLast(({ id }) => id === call.id);
+  const sent = [whole ?? [], parts].flat().findLast(({ id }) => id === call.id);
   return {
     arguments: own(call.params, "arguments"),
-    result: answer?.result,
-    error: answer?.error,
+    result: sent?.result,
+    error: sent?.error,
   };
 }
 
 function own(value: unknown, member: string): JsonObject | undefined {
-  if (!isObject(value)) return undefined;
+  if (!isObjectOfJson(value)) return undefined;
   const found = Object.hasOwn(value, member) ? value[member] : undefined;
-  return isObject(found) ? found : undefined;
+  return isObjectOfJson(found) ? found : undefined;
 }

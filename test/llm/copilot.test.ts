@@ -3,7 +3,7 @@ import { startGateway } from "../harness/gateway.ts";
 import { send } from "../harness/send.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
-/** What a server that refuses like Copilot's API got: paths and the headers that it requires. */
+/** Requests to a server that refuses as Copilot's API does. */
 const got: { path: string | undefined; authorization: string | undefined }[] = [];
 
 const REQUIRED = ["editor-version", "x-github-api-version", "openai-intent"];

@@ -1,6 +1,6 @@
 import { type BackendKind, type BackendValues, backends } from "../../backends/index.ts";
-import { serverNameSchema } from "../../backends/parts/callout-server.ts";
 import { connectionKeys } from "../../backends/parts/connection-sections.ts";
+import { serverNameSchema } from "../../backends/parts/server-name.ts";
 import { type Traffic, trafficText } from "../../model/traffic.ts";
 import { policies } from "../../policies/index.ts";
 import { SERVICE_INSTEAD } from "../../schema/refused-features.ts";

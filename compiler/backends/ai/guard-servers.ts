@@ -20,9 +20,10 @@ import {
   text,
 } from "../../schema/schema.ts";
 import { wordsOfForms } from "../../schema/two-forms.ts";
-import { lowerServer, serverFields, serverKeys, serverPolicies } from "../parts/callout-server.ts";
+import { lowerServer, serverFields, serverPolicies } from "../parts/callout-server.ts";
 import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
 import { readConnection } from "../parts/read-connection.ts";
+import { serverKeys } from "../parts/server-name.ts";
 import { readValueMatch, valueMatchSchema } from "../parts/value-match.ts";
 import { MODERATION } from "./guard-fields.ts";
 import { GUARDRAIL_VERSION } from "./providers/bedrock.ts";

@@ -1,6 +1,6 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { withScheme } from "../../model/host-url.ts";
-import { type ServerAddress, serverAddressOf } from "../../model/server-address.ts";
+import { type AddressOrName, serverAddressOf } from "../../model/server-address.ts";
 import type { Text } from "../../model/texts.ts";
 import { PATH_FORM } from "../../schema/path-form.ts";
 import {
@@ -19,8 +19,8 @@ import {
 } from "../../schema/schema.ts";
 import { needsField } from "../../schema/value-checks.ts";
 import type { LowerContext } from "../backend.ts";
-import { serverNameSchema } from "../parts/callout-server.ts";
 import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
+import { serverNameSchema } from "../parts/server-name.ts";
 import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
 import { eraWords, prefixWords, sessionMode, TARGETS, targetFailureMode } from "./mcp-fields.ts";
 import { lowerSessions, sessionsSchemas } from "./sessions.ts";
@@ -311,7 +311,7 @@ function lowerTarget(
 function addressOf(
   { host = "", port, path, backend }: Infer<ReturnType<typeof addressSchema>>,
   defaultPath: string,
-): { readonly url: ServerAddress; readonly path?: string | undefined } {
+): { readonly url: AddressOrName; readonly path?: string | undefined } {
   if (backend !== undefined) return { url: { kind: "named", name: backend }, path };
   return { url: addressUrl({ host, port, path }, defaultPath) };
 }

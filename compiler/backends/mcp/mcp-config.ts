@@ -1,7 +1,7 @@
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { FileText } from "../../host.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
-import type { ServerAddress } from "../../model/server-address.ts";
+import type { AddressOrName } from "../../model/server-address.ts";
 import type { Text } from "../../model/texts.ts";
 import type { LockConfigMap } from "../../model/tool-lock.ts";
 import type { ServerPoliciesValue } from "../backend.ts";
@@ -53,7 +53,7 @@ export type McpTargetConfig = NamedMcpTarget & {
 /** A server of MCP over HTTP. */
 interface McpAddress {
   readonly kind: "streamable" | "sse";
-  readonly url: ServerAddress;
+  readonly url: AddressOrName;
   /** Path below the address of a named backend; absent for the one that the transport usually has. */
   readonly path?: string | undefined;
 }
@@ -67,7 +67,7 @@ interface OpenApiConfig {
     | { readonly url: string }
     | { readonly text: string };
   /** Address of the API. */
-  readonly address: ServerAddress;
+  readonly address: AddressOrName;
   /** Base path of the operations, instead of the document's. */
   readonly basePath: string | undefined;
 }

@@ -4,16 +4,12 @@ import type { DestinationConfig } from "../../model/destinations.ts";
 import type { ServerConfig } from "../../model/server-policies.ts";
 import type { Text } from "../../model/texts.ts";
 import { SERVICE_INSTEAD } from "../../schema/refused-features.ts";
-import { object, shortText, text, unsupportedBut } from "../../schema/schema.ts";
+import { object, text, unsupportedBut } from "../../schema/schema.ts";
 import { type CalloutTarget, calloutTarget, grpcTarget } from "./callout-target.ts";
 import { type ConnectionValue, connectionSchemas } from "./connection-schema.ts";
 import { type DestinationContext, resolveDestination } from "./destination.ts";
 import { readConnection } from "./read-connection.ts";
-
-/** Schema of the name of a backend that describes a server, in a file. */
-export const serverNameSchema = shortText("Name of one of the file's `backends`.", {
-  refersTo: ["backend"],
-});
+import { serverNameSchema } from "./server-name.ts";
 
 /** Fields of a file that name the server of a policy; exactly one of `serverKeys` is set. */
 export const serverFields = {
@@ -24,9 +20,6 @@ export const serverFields = {
   service: unsupportedBut("services of a mesh", SERVICE_INSTEAD),
   backend: serverNameSchema,
 };
-
-/** Keys of which exactly one names the server. */
-export const serverKeys = ["host", "service", "backend"] as const;
 
 /** Schema of the connection policies of a server that a policy calls; by default those of its backend apply. */
 export const serverPolicies = object(connectionSchemas(), {

@@ -26,7 +26,6 @@ import type {
 } from "../../model/token-exchange.ts";
 import type { Section, Traffic } from "../../model/traffic.ts";
 import type { ConnectionUseConfig } from "../../model/user-connections.ts";
-import { opensslGroup } from "../../schema/key-exchange.ts";
 import { resolveSigner } from "./client-authentication.ts";
 import { resolveHeaderChanges } from "./header-changes.ts";
 import { checkIdentityUse, type IdentityUseContext } from "./identity-use.ts";
@@ -341,7 +340,7 @@ function resolveTls(
     ...(key !== undefined && { keyFile: key }),
     ...(hostname !== undefined && { serverName: hostname }),
     ...(subjectAltNames && { subjectAltNames: subjectAltNames.map(namePattern) }),
-    ...(groups && { keyExchangeGroups: groups.map(opensslGroup) }),
+    ...(groups && { keyExchangeGroups: groups }),
     ...(identity && { identity }),
     verification,
   };

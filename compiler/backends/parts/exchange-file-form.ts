@@ -17,7 +17,6 @@ import {
   text,
   unsupportedBut,
 } from "../../schema/schema.ts";
-import { serverKeys, serverNameSchema } from "./callout-server.ts";
 import { clientAuthSchema, readClientAuth } from "./client-authentication.ts";
 import {
   accessTokenScopes,
@@ -39,6 +38,7 @@ import {
 import { readServerConnection } from "./read-server-connection.ts";
 import { readSentPlace } from "./sent-credentials.ts";
 import { serverConnectionSchemas } from "./server-connection-schema.ts";
+import { serverKeys, serverNameSchema } from "./server-name.ts";
 
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
 const JWT = "urn:ietf:params:oauth:token-type:jwt";

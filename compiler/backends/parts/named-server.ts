@@ -1,6 +1,6 @@
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
-import { isServerName, type ServerAddress } from "../../model/server-address.ts";
+import { type AddressOrName, isServerName } from "../../model/server-address.ts";
 import type { BackendAuthConfig } from "../../model/server-policies.ts";
 import type { Text } from "../../model/texts.ts";
 
@@ -39,7 +39,7 @@ interface AddressedServer<Policies> {
  * `undefined` if there is no such server (reported).
  */
 export function addressedServer<Policies extends BackendPolicies>(
-  address: ServerAddress,
+  address: AddressOrName,
   { origin, user, policies }: { origin: Origin; user: string; policies: Policies | undefined },
   { namedServer, diagnostics }: NamedServers & { readonly diagnostics: Diagnostics },
 ): AddressedServer<Policies | BackendPolicies> | undefined {

@@ -2,6 +2,7 @@ import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendTlsConfig, ServerPolicies } from "../../model/server-policies.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { readKeepAlive } from "../../schema/keep-alive.ts";
+import { opensslGroup } from "../../schema/key-exchange.ts";
 import type { ServerConnectionValue } from "./server-connection-schema.ts";
 
 /** Reads the connection policies of a server, without its credentials. `keys`: other names of fields there. */
@@ -36,7 +37,7 @@ function readTls(value: TlsValue, origin: Origin): BackendTlsConfig {
     verification: value.insecure === true ? "none" : value.insecureHost === true ? "chain" : "full",
     alpn: value.alpn,
     subjectAltNames: value.subjectAltNames,
-    keyExchangeGroups: value.keyExchangeGroups,
+    keyExchangeGroups: value.keyExchangeGroups?.map(opensslGroup),
     ...(value.spiffe && { identity: { kind: "workloadApi", origin: childOf(origin, "spiffe") } }),
     origin,
     alpnOrigin: childOf(origin, "alpn"),

@@ -3,10 +3,10 @@ import { serverAddressOf } from "../../model/server-address.ts";
 import type { TunnelConfig } from "../../model/server-policies.ts";
 import { SERVICE_INSTEAD } from "../../schema/refused-features.ts";
 import { type Infer, object, type Schema, text, unsupportedBut } from "../../schema/schema.ts";
-import { serverNameSchema } from "./callout-server.ts";
 import { connectionSchemas } from "./connection-schema.ts";
 import { readConnection } from "./read-connection.ts";
 import { credentialSchema } from "./sent-credentials.ts";
+import { serverNameSchema } from "./server-name.ts";
 
 /** Returns the schema of `backendTunnel` in a file. */
 export function tunnelSchema() {

@@ -5,7 +5,7 @@ import { CLOSED, type DraftFields } from "../proxy/route-draft.ts";
 import { plainText } from "../proxy/texts.ts";
 import type { SourceFields } from "../source-fields.ts";
 import { type EnvoyManifest, envoyModel } from "./envoy-provider.ts";
-import { accessOf } from "./envoy-security.ts";
+import { envoyAccess } from "./envoy-security.ts";
 
 /** Converts manifests of Envoy AI Gateway; returns the reason as a string if that is impossible. */
 export function importEnvoyAi(sources: readonly SourceFields[]): ImportDraft | string {
@@ -61,7 +61,7 @@ export function importEnvoyAi(sources: readonly SourceFields[]): ImportDraft | s
   }
   if (models.length === 0)
     return `has no model that can be served: ${notes.map(({ text }) => text).join("; ")}`;
-  const access = accessOf(manifests);
+  const access = envoyAccess(manifests);
   const refusals = closedRules(closed);
   // Both may have rules; if everybody is refused anyway, those of models are not needed.
   const policies =

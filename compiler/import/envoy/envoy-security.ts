@@ -16,7 +16,7 @@ const DECIDING = ["jwt", "apiKeyAuth", "basicAuth", "oidc", "extAuth", "authoriz
  * Converts the SecurityPolicies of the files: the tokens of one issuer. Everybody is refused if they decide by anything else,
  * because the result would be open otherwise.
  */
-export function accessOf(manifests: readonly EnvoyManifest[]): EnvoyAccess {
+export function envoyAccess(manifests: readonly EnvoyManifest[]): EnvoyAccess {
   const policies = manifests.filter(
     ({ kind, spec }) => kind === "SecurityPolicy" && DECIDING.some((part) => part in spec),
   );

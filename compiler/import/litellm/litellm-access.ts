@@ -9,7 +9,7 @@ export interface LiteLlmAccess {
 }
 
 /** Converts `general_settings` that say who may call: the master key, tokens and custom checks. */
-export function accessOf(source: SourceFields): LiteLlmAccess {
+export function liteLlmAccess(source: SourceFields): LiteLlmAccess {
   const general = objectAt(objectAt(source.value).general_settings);
   if (general.enable_jwt_auth === true) return tokensOf(general, source);
   const master = general.master_key;

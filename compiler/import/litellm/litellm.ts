@@ -2,7 +2,7 @@ import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
 import type { ImportDraft, ImportNote } from "../imported-text.ts";
 import { hasUser, withoutUser } from "../proxy/texts.ts";
 import type { SourceFields } from "../source-fields.ts";
-import { accessOf, fromEnvironment } from "./litellm-access.ts";
+import { fromEnvironment, liteLlmAccess } from "./litellm-access.ts";
 import {
   fallbacksOf,
   type LiteLlmModel,
@@ -331,7 +331,7 @@ function policiesOf(source: SourceFields): {
 } {
   const { litellm_settings, router_settings } = fieldsOf(source.value);
   const [litellm, router] = [litellm_settings, router_settings].map(fieldsOf);
-  const access = accessOf(source);
+  const access = liteLlmAccess(source);
   const value: Record<string, unknown> = { ...access.value };
   const notes = [...access.notes];
   const number = (field: "num_retries" | "request_timeout" | "timeout"): number | undefined => {

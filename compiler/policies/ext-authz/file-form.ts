@@ -2,11 +2,11 @@ import type { BodyForwarding } from "../../../runtime/policies/ext-authz/forward
 import {
   lowerServer,
   serverFields,
-  serverKeys,
   serverPolicies,
   serverWords,
 } from "../../backends/parts/callout-server.ts";
 import { lowerExpressions } from "../../backends/parts/named-expressions.ts";
+import { serverKeys } from "../../backends/parts/server-name.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { boolean, choice, either, type Infer, integer, object } from "../../schema/schema.ts";
 import { conditionalAlone, conditionalSchema } from "../parts/conditions.ts";

@@ -14,10 +14,13 @@ export interface ReceivedObjects {
 export function receivedObjects(body: Uint8Array): ReceivedObjects {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const value = parsed(bytes.toString());
-  if (isObject(value)) return { whole: value, parts: [] };
-  if (Array.isArray(value)) return { whole: undefined, parts: value.filter(isObject) };
+  if (isObjectOfJson(value)) return { whole: value, parts: [] };
+  if (Array.isArray(value)) return { whole: undefined, parts: value.filter(isObjectOfJson) };
   const events = new SseReader(bytes.length + 1).push(bytes) ?? [];
-  return { whole: undefined, parts: events.map(({ data = "" }) => parsed(data)).filter(isObject) };
+  return {
+    whole: undefined,
+    parts: events.map(({ data = "" }) => parsed(data)).filter(isObjectOfJson),
+  };
 }
 
 function parsed(text: string): unknown {
@@ -30,6 +33,6 @@ function parsed(text: string): unknown {
 }
 
 /** Whether a value of JSON is an object. */
-export function isObject(value: unknown): value is JsonObject {
+export function isObjectOfJson(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

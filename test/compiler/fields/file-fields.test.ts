@@ -35,10 +35,11 @@ const LIKE_A_LISTENER = new RegExp(
 );
 /**
  * Fields that occur in several places with one schema and one reading: another place of them is tested. A connection of users
- * needs a page in the same gateway, and is tested in test/policies/user-connections.test.ts.
+ * needs a page in the same gateway, and is tested in test/policies/user-connections.test.ts. Names of servers are tested in
+ * test/backends/named-servers.test.ts.
  */
 const REPEATED =
-  /\.(?:backendAuth|auth)\.oauth\.|\.userConnections\.servers\.\[\]\.clientSecret\.|\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc|endpointPicker|mcpGuardrails\.processors\.\[\])\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|backends\.\[\]\.policies\.extAuthz\.|(tracing|otlp)\.policies\.|(requestMirror|promptGuard|mcpGuards)\..*policies\.|(webhook\.target|mcpGuardrails\.processors\.\[\])\.backend$|(backends|providers|models|defaults)\b.*\.(promptGuard|guardrails)\.|^llm\.(models|providers)\.\[\]\.(defaults\.)?(tls|auth\.(gcp|aws))\.|(groups|^backends)\b.*\.provider\.custom\.|\.provider\.azure\w*\.(resourceType|projectName)$|^(?:llm|mcp|gateways\.\*(?:\.listeners\.\[\])?)\.tls\.acme\./;
+  /\.(?:backendAuth|auth)\.oauth\.|\.userConnections\.servers\.\[\]\.clientSecret\.|\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc|endpointPicker|mcpGuardrails\.processors\.\[\])\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|backends\.\[\]\.policies\.extAuthz\.|(tracing|otlp)\.policies\.|(requestMirror|promptGuard|mcpGuards)\..*policies\.|(webhook\.target|mcpGuardrails\.processors\.\[\]|proxy|targets\.\[\]\.(mcp|sse|openapi)|tcpRoutes\.\[\]\.backends\.\[\])\.backend$|(backends|providers|models|defaults)\b.*\.(promptGuard|guardrails)\.|^llm\.(models|providers)\.\[\]\.(defaults\.)?(tls|auth\.(gcp|aws))\.|(groups|^backends)\b.*\.provider\.custom\.|\.provider\.azure\w*\.(resourceType|projectName)$|^(?:llm|mcp|gateways\.\*(?:\.listeners\.\[\])?)\.tls\.acme\./;
 /**
  * Empty values of which one has to be there, so that none can be left out to see what it does; lists that stay empty; fields
  * with one supported value, the default; fields that act together only: how a client signs (test/backends/token-exchange.test.ts),

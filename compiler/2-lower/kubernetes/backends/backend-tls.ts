@@ -4,6 +4,7 @@ import { backendValidation } from "../../../manifests/gateway.ts";
 import type { Manifest } from "../../../manifests/manifests.ts";
 import type { BackendTlsConfig } from "../../../model/server-policies.ts";
 import type { MountedFile } from "../../../model/texts.ts";
+import { opensslGroup } from "../../../schema/key-exchange.ts";
 import { type Infer, validated } from "../../../schema/schema.ts";
 import {
   mountedAuthorities,
@@ -48,7 +49,7 @@ function readTls(
       insecureSkipVerify === "All" ? "none" : insecureSkipVerify === "Hostname" ? "chain" : "full",
     alpn: given.alpnProtocols,
     subjectAltNames: given.verifySubjectAltNames,
-    keyExchangeGroups: given.keyExchangeGroups,
+    keyExchangeGroups: given.keyExchangeGroups?.map(opensslGroup),
     ...(given.certificateSource === "SPIFFE" && {
       identity: { kind: "workloadApi", origin: childOf(origin, "certificateSource") },
     }),
