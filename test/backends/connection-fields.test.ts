@@ -5,6 +5,7 @@ import { startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { send } from "../harness/send.ts";
+import { itUnless } from "../harness/skip.ts";
 import { exactRoutes } from "./exact-routes.ts";
 import { secureUpstream } from "./secure-upstream.ts";
 
@@ -38,7 +39,7 @@ function timerOf(local: number, remote: number): string | undefined {
     ?.slice(0, 2);
 }
 
-it.skipIf(process.platform !== "linux")(
+itUnless(process.platform === "linux" ? undefined : "needs /proc/net/tcp of Linux")(
   "connections have probes unless keepalive is disabled",
   async () => {
     const ports: number[] = [];
