@@ -15,7 +15,6 @@ import type {
 import { reportIdle, SectionUse } from "../config/sections.ts";
 import {
   Diagnostics,
-  type Origin,
   type Place,
   type WithDiagnostics,
 } from "../diagnostics/diagnostic.ts";
