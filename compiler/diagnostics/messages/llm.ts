@@ -331,7 +331,6 @@ export const llmMessages = {
   }),
   "unknown-virtual-target": message<{
     model: string;
-    /** Whether it is the name of a virtual model. */
     isVirtual: boolean;
     suggestion: string | undefined;
   }>({

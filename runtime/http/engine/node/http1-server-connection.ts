@@ -73,9 +73,6 @@ export interface Http1Port {
 /** Phase of a connection, which determines its timeout. */
 type Phase = "head" | "body" | "response" | "idle" | "end" | "other protocol";
 
-/** Form of a connection. */
-type ConnectionForm = Pick<ConnectionSettings, "maxDuration" | "lowercasesNames">;
-
 /** An HTTP/1.1 connection of a client: one request after the other (RFC 9112 9.3). */
 export class Http1ServerConnection
   implements RequestConnection, ResponseConnection, ReadTaker, PlainConnection
@@ -102,8 +99,8 @@ export class Http1ServerConnection
   #isEnding = false;
 
   /** `maxDuration`: maximum age in milliseconds. */
-  constructor(socket: Socket, port: Http1Port, { maxDuration, lowercasesNames }: ConnectionForm) {
-    this.lowercasesNames = lowercasesNames === true;
+  constructor(socket: Socket, port: Http1Port, { maxDuration, ...form }: ConnectionSettings) {
+    this.lowercasesNames = form.lowercasesNames === true;
     this.socket = socket;
     this.#port = port;
     this.deadline = port.deadlines.after(port.isClosing ? FIRST_REQUEST_TIME : HEAD_TIME);
