@@ -13,11 +13,7 @@ import type {
   UnservedResources,
 } from "../config/resources.ts";
 import { reportIdle, SectionUse } from "../config/sections.ts";
-import {
-  Diagnostics,
-  type Place,
-  type WithDiagnostics,
-} from "../diagnostics/diagnostic.ts";
+import { Diagnostics, type Place, type WithDiagnostics } from "../diagnostics/diagnostic.ts";
 import { guarded } from "../diagnostics/guarded.ts";
 import type { Host } from "../host.ts";
 import type { BindNode, ListenerNode, Program, ProgramInput } from "../ir/program.ts";
