@@ -42,7 +42,10 @@ export function unservedResources(
   const sources = new Set<unknown>(indexed.map(({ source }) => source));
   const untargeted = context.inventory
     .all("GatewayPolicy")
-    .flatMap((policy) => (sources.has(policy) ? [] : untargetedValues(policy)));
+    .flatMap((policy) => {
+      if (sources.has(policy)) return [];
+      return guarded(policy.origin, context.diagnostics, () => untargetedValues(policy)) ?? [];
+    });
   const values = [...indexed, ...untargeted, ...ofBackends].filter(
     ({ origin }) => context.sections.useOf(origin) === undefined,
   );
