@@ -226,7 +226,7 @@ describeUnless(missingBrowser)("the admin page for a team", () => {
     await page.getByText("api.example.com").waitFor();
     await page.getByText("4 days left").waitFor();
     await page.getByRole("link", { name: "Graph", exact: true }).click();
-    await page.getByText("custom (team)").first().waitFor();
+    await page.getByText("custom: team").first().waitFor();
     await page.close();
   });
 });

@@ -40,9 +40,11 @@ describe("a gateway that can't start ends with 1 and one line that says why", ()
       SECOND_PORT: "1",
     });
     expect(await gateway.exited).toBe(1);
-    expect(gateway.stderr).toBe(
-      `error: cannot listen on 0.0.0.0:${port} (gateway.yaml:2): the port is in use\n`,
-    );
+    // Its log is JSON, and so is this line.
+    expect(JSON.parse(gateway.stderr)).toMatchObject({
+      level: "error",
+      message: `cannot listen on 0.0.0.0:${port} (gateway.yaml:2): the port is in use`,
+    });
   });
 
   it.each([

@@ -55,7 +55,7 @@ describe("a connection over replicas", () => {
   });
 
   it("is renewed by one replica at a time, so that no refresh token is sent twice", async () => {
-    const bea = await world.person("bea");
+    const bea = await world.person("bea-of-replicas");
     await world.connectAccount(bea, "brief");
     world.replica = undefined;
     world.brief.asked.length = 0;
@@ -65,11 +65,11 @@ describe("a connection over replicas", () => {
           world.whoAmI("brief", bea, { isStateless: index % 2 === 0 }),
         ),
       );
-      expect(new Set(found)).toEqual(new Set(["bea"]));
+      expect(new Set(found)).toEqual(new Set(["bea-of-replicas"]));
       return world.brief.asked.length >= 3 || null;
     }, "three renewals");
     expect(new Set(world.brief.asked)).toEqual(new Set(["refresh_token"]));
-    const renewed = audited("bea").filter((event) => event === "renewed");
+    const renewed = audited("bea-of-replicas").filter((event) => event === "renewed");
     expect(renewed.length).toBe(world.brief.asked.length);
   });
 
@@ -108,9 +108,9 @@ describe("a connection over replicas", () => {
 
   it("has neither tokens nor names of users in the store", async () => {
     world.replica = 0;
-    const eli = await world.person("eli");
+    const eli = await world.person("eli-of-replicas");
     await world.connectAccount(eli, "users");
-    expect(await world.whoAmI("tools", eli)).toBe("eli");
+    expect(await world.whoAmI("tools", eli)).toBe("eli-of-replicas");
     const client = new Redis(redis.url);
     const keys = await client.keys("*");
     const grants = keys.filter((key) => key.includes("{user-grants}:"));
@@ -123,7 +123,7 @@ describe("a connection over replicas", () => {
     client.disconnect();
     const written = JSON.stringify([keys, values]);
     const { users, brief } = world;
-    const secrets = [...users.issued, ...brief.issued, "eli", "bea", users.issuer, "refresh"];
+    const secrets = [...users.issued, ...brief.issued, "eli-of-replicas", "bea-of-replicas", users.issuer, "refresh"];
     expect(secrets.filter((each) => written.includes(each))).toEqual([]);
   });
 });
