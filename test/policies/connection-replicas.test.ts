@@ -123,7 +123,14 @@ describe("a connection over replicas", () => {
     client.disconnect();
     const written = JSON.stringify([keys, values]);
     const { users, brief } = world;
-    const secrets = [...users.issued, ...brief.issued, "eli-of-replicas", "bea-of-replicas", users.issuer, "refresh"];
+    const secrets = [
+      ...users.issued,
+      ...brief.issued,
+      "eli-of-replicas",
+      "bea-of-replicas",
+      users.issuer,
+      "refresh",
+    ];
     expect(secrets.filter((each) => written.includes(each))).toEqual([]);
   });
 });

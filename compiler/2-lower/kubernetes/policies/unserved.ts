@@ -40,12 +40,10 @@ export function unservedResources(
   );
   const indexed = [...context.policyIndex.values()].flat();
   const sources = new Set<unknown>(indexed.map(({ source }) => source));
-  const untargeted = context.inventory
-    .all("GatewayPolicy")
-    .flatMap((policy) => {
-      if (sources.has(policy)) return [];
-      return guarded(policy.origin, context.diagnostics, () => untargetedValues(policy)) ?? [];
-    });
+  const untargeted = context.inventory.all("GatewayPolicy").flatMap((policy) => {
+    if (sources.has(policy)) return [];
+    return guarded(policy.origin, context.diagnostics, () => untargetedValues(policy)) ?? [];
+  });
   const values = [...indexed, ...untargeted, ...ofBackends].filter(
     ({ origin }) => context.sections.useOf(origin) === undefined,
   );
