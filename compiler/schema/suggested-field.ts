@@ -63,7 +63,7 @@ function plainWord(key: string): string {
 export interface FieldOwner {
   /** Its name in messages: `listeners`, `routes[0].policies`. */
   readonly name: string;
-  /** Its path; `undefined` if it is any item of a list. */
+  /** Its path; `undefined` if it is any item of a list, or if several objects may be meant. */
   readonly path: ConfigPath | undefined;
 }
 
@@ -95,11 +95,13 @@ export function otherOwner(
     const inner = Object.hasOwn(own, section) ? own[section] : undefined;
     return hasField(inner?.items ?? inner, key);
   });
-  const sibling =
-    siblings.find((section) => isNeeded([...path, section])) ??
-    siblings.find((section) => isAbsent([...path, section])) ??
-    siblings[0];
-  if (sibling !== undefined) return sectionOwner(sibling, [...path, sibling], root);
+  const needy = siblings.find((section) => isNeeded([...path, section]));
+  const lacking = siblings.filter((section) => isAbsent([...path, section]));
+  const sibling = needy ?? lacking[0] ?? siblings[0];
+  if (sibling !== undefined) {
+    const owner = sectionOwner(sibling, [...path, sibling], root);
+    return needy === undefined && lacking.length > 1 ? { ...owner, path: undefined } : owner;
+  }
   for (let length = path.length; length >= 0; length -= 1) {
     const around = path.slice(0, length);
     const schema = schemaAt(root, around);
