@@ -12,10 +12,13 @@ export function unknownNames(
   schema: Schema,
   broken: readonly ConfigPath[],
 ): (path: ConfigPath) => boolean {
-  const unknown = new Set(broken.flatMap((path) => declaredAt(path, value, schema)));
+  // Few mistakes are followed by a reference, and a part with mistakes may be most of the schema.
+  let unknown: ReadonlySet<string> | undefined;
   return (path) => {
     const { refersTo = [] } = schemaAt(schema, path) ?? {};
-    return refersTo.some((kind) => unknown.has(kind));
+    if (refersTo.length === 0) return false;
+    unknown ??= new Set(broken.flatMap((each) => declaredAt(each, value, schema)));
+    return refersTo.some((kind) => unknown?.has(kind));
   };
 }
 

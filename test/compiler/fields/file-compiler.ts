@@ -22,18 +22,19 @@ export function fileCompiler(
   files: Readonly<Record<string, string>>,
   examples?: readonly ConfigValue[],
 ): (config: unknown) => Outcome {
-  const shared = examples && validator(standaloneSchema(), examples);
+  const schema = standaloneSchema();
+  const shared = examples && validator(schema, examples);
   const host = memoryHost(files);
   const origin = { file: "gateway.yaml", document: 0, path: [] };
   return (config) => {
     const diagnostics = new Diagnostics();
     const value = structuredClone(config) as ConfigValue;
     const read = { value, envTemplates: variablesIn(value), expanded: [] };
-    const { repaired } = shared ?? validator(standaloneSchema(), [value]);
+    const { repaired } = shared ?? validator(schema, [value]);
     const { value: file, broken } = repaired(read, origin, diagnostics);
     if (file === undefined) return outcomeOf(diagnostics.list, () => NOTHING, textOf);
     const input = { files: [], inputs: [], folder: "." };
-    const isUnknownName = unknownNames(value, standaloneSchema(), broken);
+    const isUnknownName = unknownNames(value, schema, broken);
     const parsed = { kind: "standalone", file, origin, broken, isUnknownName, ...input } as const;
     return outcomeOf(diagnostics.list, () => resolved(parsed, host), textOf);
   };
