@@ -2,51 +2,31 @@ import { useRef, useState } from "preact/hooks";
 import type { SeenRequest, TryData } from "../api/admin-api.ts";
 import type { PageProps } from "./app.tsx";
 import { type ChatMessage, readChat, streamChat } from "./chat-stream.ts";
-import { getJson, messageOf, useData } from "./data.ts";
+import { getJson, messageOf } from "./data.ts";
 import { count, dollars, duration, visible } from "./format.ts";
 import { Icon } from "./icons.tsx";
-import { Card, Empty, Loading, PageHead, Problem, Select, Text } from "./parts.tsx";
-import { goTo } from "./router.tsx";
+import { Card, Empty, Problem, Text } from "./parts.tsx";
+import { RouteChoice } from "./route-choice.tsx";
 import { SenderFields, useSender } from "./sender.tsx";
 
 /** A chat with a model through the gateway. */
-export function ChatPage({ gateway, rest }: PageProps) {
-  const { data, problem } = useData<{ readonly routes: readonly TryData[] }>(
-    `playground?version=${gateway.generation}`,
-  );
-  const routes = (data?.routes ?? []).filter(({ kind }) => kind === "model");
-  const route = routes.find(({ id }) => id === rest) ?? routes[0];
+export function ChatPage(props: PageProps) {
   return (
-    <>
-      <PageHead
-        title="Models"
-        about="A chat through the gateway's own port, with guards, budgets and limits like any client's."
-      />
-      {problem !== undefined && <Problem>{problem}</Problem>}
-      {data === undefined ? (
-        problem === undefined && <Loading />
-      ) : route === undefined ? (
+    <RouteChoice
+      {...props}
+      title="Models"
+      about="A chat through the gateway's own port, with guards, budgets and limits like any client's."
+      page="chat"
+      kind="model"
+      empty={
         <Empty icon="chat" title="No route serves models">
           A route with an <code>ai</code> backend appears here: see{" "}
           <code>gwc explain guide models</code>.
         </Empty>
-      ) : (
-        <>
-          {routes.length > 1 && (
-            <div class="filters">
-              <Select
-                isQuiet
-                label="Route"
-                value={route.id}
-                options={routes.map(({ id, name, origin }) => [id, `${name} (${origin})`] as const)}
-                onChange={(id) => goTo(`chat/${encodeURIComponent(id)}`)}
-              />
-            </div>
-          )}
-          <Chat key={route.id} route={route} />
-        </>
-      )}
-    </>
+      }
+    >
+      {(route) => <Chat key={route.id} route={route} />}
+    </RouteChoice>
   );
 }
 

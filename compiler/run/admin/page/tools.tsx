@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import type { TryData } from "../api/admin-api.ts";
 import type { PageProps } from "./app.tsx";
-import { messageOf, postJson, useData } from "./data.ts";
+import { messageOf, postJson } from "./data.ts";
 import { amount, visible } from "./format.ts";
 import { Icon } from "./icons.tsx";
-import { Card, Empty, Loading, PageHead, Pill, Problem, Select, Text } from "./parts.tsx";
+import { Card, Empty, Loading, Pill, Problem, Select, Text } from "./parts.tsx";
 import { History, Noted, Notes, type PastCall, StatusPill, VerdictView } from "./result.tsx";
-import { goTo } from "./router.tsx";
+import { RouteChoice } from "./route-choice.tsx";
 import { firstMembers, isMembers, type JsonMembers, parsed } from "./schema-form.tsx";
 import {
   type McpMessage,
@@ -25,43 +25,23 @@ interface ToolCall extends PastCall {
 }
 
 /** Lists the tools of an MCP route and calls them. */
-export function ToolsPage({ gateway, rest }: PageProps) {
-  const { data, problem } = useData<{ readonly routes: readonly TryData[] }>(
-    `playground?version=${gateway.generation}`,
-  );
-  const routes = (data?.routes ?? []).filter(({ kind }) => kind === "mcp");
-  const route = routes.find(({ id }) => id === rest) ?? routes[0];
+export function ToolsPage(props: PageProps) {
   return (
-    <>
-      <PageHead
-        title="MCP tools"
-        about="Lists the tools that a caller may use, and calls them through the gateway's own port."
-      />
-      {problem !== undefined && <Problem>{problem}</Problem>}
-      {data === undefined ? (
-        problem === undefined && <Loading />
-      ) : route === undefined ? (
+    <RouteChoice
+      {...props}
+      title="MCP tools"
+      about="Lists the tools that a caller may use, and calls them through the gateway's own port."
+      page="tools"
+      kind="mcp"
+      empty={
         <Empty icon="tools" title="No route speaks MCP">
           A route with <code>mcp</code> targets appears here: see <code>gwc explain guide mcp</code>
           .
         </Empty>
-      ) : (
-        <>
-          {routes.length > 1 && (
-            <div class="filters">
-              <Select
-                isQuiet
-                label="Route"
-                value={route.id}
-                options={routes.map(({ id, name, origin }) => [id, `${name} (${origin})`] as const)}
-                onChange={(id) => goTo(`tools/${encodeURIComponent(id)}`)}
-              />
-            </div>
-          )}
-          <Playground key={route.id} route={route} />
-        </>
-      )}
-    </>
+      }
+    >
+      {(route) => <Playground key={route.id} route={route} />}
+    </RouteChoice>
   );
 }
 

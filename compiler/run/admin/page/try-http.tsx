@@ -1,49 +1,31 @@
 import { useState } from "preact/hooks";
 import type { TryData } from "../api/admin-api.ts";
 import type { PageProps } from "./app.tsx";
-import { messageOf, postJson, useData } from "./data.ts";
+import { messageOf, postJson } from "./data.ts";
 import { visible } from "./format.ts";
 import { Icon } from "./icons.tsx";
-import { Card, Empty, Loading, PageHead, Problem, Select } from "./parts.tsx";
+import { Card, Empty, Loading, Select } from "./parts.tsx";
 import { ResultView, VerdictView } from "./result.tsx";
-import { goTo } from "./router.tsx";
+import { RouteChoice } from "./route-choice.tsx";
 import { SenderFields, type TryResult, useSender, type Verdict } from "./sender.tsx";
 
 /** Sends a request to a route, as any client on this machine could, or asks what the rules decide about it. */
-export function TryPage({ gateway, rest }: PageProps) {
-  const { data, problem } = useData<{ readonly routes: readonly TryData[] }>(
-    `playground?version=${gateway.generation}`,
-  );
-  const routes = data?.routes ?? [];
-  const route = routes.find(({ id }) => id === rest) ?? routes[0];
+export function TryPage(props: PageProps) {
   return (
-    <>
-      <PageHead
-        title="Requests to routes"
-        about="Sent from this machine to the gateway's own port, as any client of it could. The audit log has each."
-      />
-      {problem !== undefined && <Problem>{problem}</Problem>}
-      {data === undefined ? (
-        problem === undefined && <Loading />
-      ) : route === undefined ? (
+    <RouteChoice
+      {...props}
+      title="Requests to routes"
+      about="Sent from this machine to the gateway's own port, as any client of it could. The audit log has each."
+      page="try"
+      showsOnly
+      empty={
         <Empty icon="try" title="No route can be tried from here">
           Their paths are patterns, or their ports require client certificates.
         </Empty>
-      ) : (
-        <>
-          <div class="filters">
-            <Select
-              isQuiet
-              label="Route"
-              value={route.id}
-              options={routes.map(({ id, name, origin }) => [id, `${name} (${origin})`] as const)}
-              onChange={(id) => goTo(`try/${encodeURIComponent(id)}`)}
-            />
-          </div>
-          <Form key={route.id} route={route} />
-        </>
-      )}
-    </>
+      }
+    >
+      {(route) => <Form key={route.id} route={route} />}
+    </RouteChoice>
   );
 }
 
