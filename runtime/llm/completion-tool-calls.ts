@@ -1,5 +1,6 @@
 import type { JsonObject } from "../cel/variables.ts";
 import { receivedObjects } from "../http/body/received-objects.ts";
+import { parsedOrText } from "../json/parsed-or-text.ts";
 import { isJsonObject } from "./chat/request-object.ts";
 
 /** A tool that a model calls, as `llm.toolCalls` shows it. */
@@ -84,17 +85,8 @@ function shown({ id, name, text, value }: PartialCall): ShownToolCall {
   return {
     id: typeof id === "string" ? id : "",
     name: typeof name === "string" ? name : "",
-    arguments: value ?? parsed(text),
+    arguments: value ?? (text === "" ? {} : parsedOrText(text)),
   };
-}
-
-function parsed(text: string): unknown {
-  if (text === "") return {};
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 function objects(list: unknown): readonly JsonObject[] {

@@ -11,7 +11,7 @@ import type {
 import type { PathMatch } from "../../compiler/model/matches.ts";
 import { code, comment, join, literal } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
-import type { Code, Hole, ImportSymbol, Printable } from "../code/hole.ts";
+import type { Code, Hole, Printable } from "../code/hole.ts";
 import { returned } from "../code/layout.ts";
 import { LOG_NAMES, logVariables } from "../code/log-variables.ts";
 import { imported, importedType, name } from "../code/names.ts";
@@ -20,6 +20,7 @@ import { call } from "../code/syntax.ts";
 import type { Trace } from "../code/trace.ts";
 import { collectorCode } from "./collector.ts";
 import { CAPTURE_NAMES, messageCapture } from "./message-capture.ts";
+import { constantSampling, samplingFunction } from "./sampling.ts";
 
 /** Path of tracing's module, from `main.ts`. */
 export const TRACING_PATH = "./tracing.ts";
@@ -87,7 +88,6 @@ const DECLARED: readonly string[] = [
   ...["resourceAttributes", "resource", "span", "httpRoute", ...CAPTURE_NAMES, ...LOG_NAMES],
 ];
 
-const SAMPLING = "gwc/runtime/telemetry/traces/sampling";
 const VALUES = "gwc/runtime/telemetry/traces/span-values";
 const EXCHANGE = importedType("gwc/runtime/http/exchange", "Exchange");
 const FIELDS = importedType("gwc/runtime/telemetry/field-writer", "FieldWriter");
@@ -105,36 +105,13 @@ function collectorConstant(collector: CollectorNode, trace: Trace): Code {
   `;
 }
 
-/** Returns the sampling of all requests or of none; `undefined` if an expression decides. */
-function constantSampling(
-  node: SamplingNode | undefined,
-  otherwise: "always" | "never",
-): ImportSymbol | undefined {
-  if (node === undefined) return imported(SAMPLING, otherwise);
-  const { source } = node.value;
-  if (source !== "true" && source !== "false") return undefined;
-  return imported(SAMPLING, source === "true" ? "always" : "never");
-}
-
 function sampling(
   label: "samplesNew" | "samplesClient",
   node: SamplingNode | undefined,
-  { trace, expressions }: ModuleContext,
+  context: ModuleContext,
 ): readonly Hole[] {
   if (node === undefined || constantSampling(node, "always") !== undefined) return [];
-  const { value, origin } = node;
-  const reads = value.variables.length > 0;
-  const decide = imported(SAMPLING, "isSampled");
-  return [
-    code`
-      ${trace(origin)}
-      function ${name(label)}(${reads ? code`request: ${EXCHANGE}` : []}): boolean {
-        ${logVariables(value.variables)}
-        ${comment(value.source)}
-        ${returned(call(decide, [expressions.use(value.code)]))}
-      }
-    `,
-  ];
+  return [samplingFunction(label, node, context)];
 }
 
 function filterFunction(

@@ -284,6 +284,30 @@ it("an error of a provider has no messages of its own", async () => {
   expect(request).not.toHaveProperty(["llm.capture.truncated"]);
 });
 
+it("arguments of tools that are nested too deeply are exported as they were sent", async () => {
+  const collector = await startCollector();
+  const depth = 50_000;
+  const nested = "[".repeat(depth) + "]".repeat(depth);
+  const gateway = await startCapture(
+    collector,
+    { maxBytes: 262_144 },
+    {
+      respond: (response) => {
+        const call = { id: "c", type: "function", function: { name: "f", arguments: nested } };
+        const message = { role: "assistant", content: null, tool_calls: [call] };
+        const choices = [{ index: 0, message, finish_reason: "tool_calls" }];
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ id: "1", object: "chat.completion", model: "m", choices }));
+      },
+    },
+  );
+  await post(gateway, { model: "m", messages: [{ role: "user", content: "?" }] });
+  const [request] = await attributesOfRequests(gateway, collector);
+  expect(messages(request, "gen_ai.output.messages")).toMatchObject([
+    { parts: [{ type: "tool_call", arguments: nested }] },
+  ]);
+});
+
 it("of a request that no other format can express, the texts are exported", async () => {
   const collector = await startCollector();
   const gateway = await startCapture(collector, {});

@@ -1,3 +1,4 @@
+import { receivedObjects } from "../../http/body/received-objects.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import type { LongFieldWriter, MessageCapture } from "../../telemetry/message-capture.ts";
@@ -5,7 +6,6 @@ import { CallAttributes, promptOf } from "../calls/call-attributes.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
 import type { MessageFormat } from "../chat/message-format.ts";
 import type { Completion } from "../chat/streamed-completion.ts";
-import { parseObject } from "../formats/parse-object.ts";
 import type { GuardPattern } from "../guards/pattern-guard.ts";
 import { fitMessages } from "./fit-messages.ts";
 import { inputMessages, outputMessage, systemParts } from "./message-parts.ts";
@@ -117,11 +117,11 @@ function readOutput(
   type: string,
   { readResponse, readStream }: MessageFormat,
 ): readonly Completion[] | undefined {
-  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (STREAMS.test(type)) return readStream(all);
-  const body = parseObject(all.toString());
+  if (STREAMS.test(type))
+    return readStream(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  const { whole } = receivedObjects(bytes);
   try {
-    return body && readResponse(body);
+    return whole && readResponse(whole);
   } catch {
     // An error of a provider has another shape.
     return undefined;

@@ -1,7 +1,7 @@
+import { parsedOrText } from "../../json/parsed-or-text.ts";
 import type { ContentBlock, MediaSource } from "../chat/content.ts";
 import type { ChatRequest, Turn } from "../chat/request.ts";
 import type { ResponseBlock, StopReason } from "../chat/response.ts";
-import { parsedJson } from "./parsed-json.ts";
 
 /**
  * A message in the form of OpenTelemetry's conventions for generative AI (JSON schemas of `gen_ai.input.messages` and
@@ -73,7 +73,7 @@ function partsOf(block: ContentBlock | ResponseBlock): readonly CapturedPart[] {
           type: "tool_call",
           id: block.id,
           name: block.name,
-          arguments: parsedJson(block.input),
+          arguments: parsedOrText(block.input),
         },
       ];
     case "tool-result":

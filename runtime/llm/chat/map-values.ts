@@ -37,12 +37,3 @@ export function mapKeys(
   if (entries.every(([name, key]) => name === key)) return object;
   return Object.fromEntries(entries.map(([name, , value]) => [name, value]));
 }
-
-/** Parses changed JSON. If a pattern that matches brackets made it invalid, returns it as a string. */
-export function parsedOrText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}

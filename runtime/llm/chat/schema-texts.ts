@@ -1,4 +1,5 @@
-import { mapKeys, mapList, mapObject, parsedOrText } from "./map-values.ts";
+import { parsedOrText } from "../../json/parsed-or-text.ts";
+import { mapKeys, mapList, mapObject } from "./map-values.ts";
 import { isJsonObject } from "./request-object.ts";
 import type { TextPlace, WholeTexts } from "./whole-texts.ts";
 

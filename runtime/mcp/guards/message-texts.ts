@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../cel/variables.ts";
+import { parsedOrText } from "../../json/parsed-or-text.ts";
 import { mapBytes } from "../../llm/chat/file-texts.ts";
-import { mapKeys, mapList, mapObject, parsedOrText } from "../../llm/chat/map-values.ts";
+import { mapKeys, mapList, mapObject } from "../../llm/chat/map-values.ts";
 import { isJsonObject } from "../../llm/chat/request-object.ts";
 import type { TextPlace, WholeTexts } from "../../llm/chat/whole-texts.ts";
 

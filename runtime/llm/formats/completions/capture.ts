@@ -1,9 +1,8 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import { SseReader } from "../../../http/body/sse.ts";
+import { receivedObjects } from "../../../http/body/received-objects.ts";
 import type { MessageFormat } from "../../chat/message-format.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import { type Completion, streamedCompletion } from "../../chat/streamed-completion.ts";
-import { parseObject } from "../parse-object.ts";
 import { readCompletionsRequest } from "./request-reader.ts";
 import { readCompletionsResponse } from "./response-reader.ts";
 import { CompletionsEventReader } from "./stream-reader.ts";
@@ -14,8 +13,7 @@ export const completionsCapture: MessageFormat = {
   readResponse: (body) =>
     choicesOf(body).map((choice) => readCompletionsResponse({ ...body, choices: [choice] })),
   readStream: (bytes) => {
-    const events = new SseReader(bytes.length + 1).push(bytes) ?? [];
-    const chunks = events.map(({ data = "" }) => parseObject(data) ?? {});
+    const chunks = receivedObjects(bytes).parts;
     const indexes = new Set(chunks.flatMap(choicesOf).map(indexOf));
     return [...indexes].map((index) => choiceOf(chunks, index));
   },
