@@ -41,7 +41,7 @@ export function resolveAcme(
 }
 
 /** Returns the names of a certificate that a listener uses: those of `acme`, or its hostname. */
-export function acmeNames(
+function acmeNames(
   { hostname }: Pick<ListenerResource, "hostname">,
   { names }: AcmeUse,
 ): readonly string[] {

@@ -22,7 +22,7 @@ export function afterPolicies(
 }
 
 /** Returns the values that a policy provides; `undefined` if it is of a kind that provides none. */
-export function providedBy<Kind extends PolicyKind>({
+function providedBy<Kind extends PolicyKind>({
   kind,
   settings,
 }: PolicyUse<Kind>): IdentityFields | undefined {

@@ -19,7 +19,7 @@ export interface DocumentSchema {
 }
 
 /** Name of the form of test files. */
-export const TEST_FORM = "test file";
+const TEST_FORM = "test file";
 
 /** Forms whose names are those of a standalone file. */
 export const FILE_NAMES: ReadonlySet<string> = new Set([FILE_FORM, TEST_FORM]);

@@ -21,7 +21,7 @@ export function nodeAt({ documents }: SourceFile, offset: number): NodeAt | unde
 }
 
 /** Returns the index of the document at an offset. */
-export function documentAt(documents: SourceFile["documents"], offset: number): number {
+function documentAt(documents: SourceFile["documents"], offset: number): number {
   const index = documents.findLastIndex(({ yaml }) => (yaml.range?.[0] ?? 0) <= offset);
   return Math.max(0, index);
 }

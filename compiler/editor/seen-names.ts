@@ -15,7 +15,7 @@ export interface SeenNames {
 }
 
 /** Locks of the programs. */
-export function lockedItems(programs: readonly Program[], list: string): readonly string[] {
+function lockedItems(programs: readonly Program[], list: string): readonly string[] {
   const locks = programs.flatMap((program) =>
     servedRoutes(program).flatMap(({ route }) =>
       route.backends.flatMap((node) => toolLockOf(node) ?? []),

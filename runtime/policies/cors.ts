@@ -52,7 +52,7 @@ export function applyCorsToAnyOrigin(exchange: Exchange, cors: CorsResponse): bo
 }
 
 /** Whether pages of an origin may send requests. `origin` is the header's value. */
-export function allowsOrigin(cors: CorsSettings, origin: string): boolean {
+function allowsOrigin(cors: CorsSettings, origin: string): boolean {
   if (cors.allowOrigins.has(origin)) return true;
   const canonical = canonicalOrigin(origin);
   if (canonical !== origin && cors.allowOrigins.has(canonical)) return true;

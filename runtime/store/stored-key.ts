@@ -33,7 +33,7 @@ export interface KeyLimit {
 export type CountedUnit = "requests" | "tokens" | "cost";
 
 /** Units and periods of limits of keys. */
-export const COUNTED_UNITS: readonly CountedUnit[] = ["requests", "tokens", "cost"];
+const COUNTED_UNITS: readonly CountedUnit[] = ["requests", "tokens", "cost"];
 /** Periods of limits of keys. */
 export const PERIODS: readonly Period[] = ["second", "minute", "hour", "day", "month"];
 

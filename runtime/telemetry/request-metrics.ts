@@ -61,7 +61,7 @@ export class RequestMetrics {
 }
 
 /** Request counts and latencies of one route. */
-export class RouteMetrics {
+class RouteMetrics {
   readonly listener: string;
   readonly route: string;
   /** Latencies of requests that are not streams. */

@@ -184,7 +184,7 @@ function keyHeaderOf(form: LlmCredentialForm, endpoints: readonly LlmEndpoint[])
 }
 
 /** Returns the AWS service of a provider; `undefined` if it is not on AWS. */
-export function providerAwsScope<Kind extends ProviderKind>({
+function providerAwsScope<Kind extends ProviderKind>({
   kind,
   value,
 }: ProviderOptions<Kind>): AwsScope | undefined {

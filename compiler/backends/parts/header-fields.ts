@@ -15,7 +15,7 @@ export const headerNameSchema = text("A header name.", {
 });
 
 /** Schema of a header's value: characters that are valid on the wire (RFC 9110 5.5), or `${NAME}`. */
-export const headerValueSchema = anyText({
+const headerValueSchema = anyText({
   maxLength: 4096,
   pattern: "^[\\t\\x20-\\x7e\\x80-\\xff]*$",
   form: "a single line of Latin-1 characters",

@@ -37,7 +37,7 @@ export function serverHealthSchema() {
 }
 
 /** Returns the schema of `health.active`; `time` returns that of durations in the form. */
-export function activeSchema(time: typeof duration) {
+function activeSchema(time: typeof duration) {
   return object(
     {
       path: text("Path of the check, relative to the path of the server's address.", {
@@ -189,7 +189,7 @@ export function readHealth(value: HealthValue, origin: Origin): HealthConfig {
 }
 
 /** Converts a validated `health.active` to canonical form. */
-export function readActive({
+function readActive({
   path = "/",
   interval = "10s",
   timeout = "1s",

@@ -6,7 +6,7 @@ import { checkLimit, checkMetadata, checkModels } from "../../store/stored-key.t
 const MEMBERS = ["metadata", "models", "limits", "expires"] as const;
 
 /** Reads a JSON object with no other members than these. Throws a KeyError. */
-export function bodyMembers(body: Buffer, members: readonly string[]): JsonObject {
+function bodyMembers(body: Buffer, members: readonly string[]): JsonObject {
   const value = body.length === 0 ? {} : parsed(body);
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new KeyError("the body is not a JSON object");

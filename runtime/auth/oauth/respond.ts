@@ -23,7 +23,7 @@ export function respondJson(exchange: Exchange, status: number, document: JsonOb
 }
 
 /** Responds with JSON unchanged. */
-export function respondBytes(exchange: Exchange, status: number, json: string | Uint8Array): void {
+function respondBytes(exchange: Exchange, status: number, json: string | Uint8Array): void {
   exchange.respond(
     status,
     [...OPEN_TO_ALL, "content-type", "application/json", "cache-control", "no-store"],

@@ -200,7 +200,7 @@ function askForMemory(name: string, size: MemorySize): SharedArrayBuffer {
  * Serves requests that need state of other threads, and theirs that need this thread's. Created for the first code with such
  * state.
  */
-export class ThreadHandover {
+class ThreadHandover {
   readonly #thread: number;
   /** Unused ports to other threads, by their indexes. */
   readonly #links = new Map<number, ThreadPorts>();

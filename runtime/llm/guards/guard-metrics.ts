@@ -29,7 +29,7 @@ export class GuardMetrics {
 }
 
 /** Counts of one guard. */
-export class GuardCounts {
+class GuardCounts {
   readonly guard: Guard;
   /** Its number in the configuration and its kind: `2.webhook`. */
   readonly name: string;

@@ -102,7 +102,7 @@ interface Taker {
 }
 
 /** A limit that replicas share. */
-export class StoredRateLimit {
+class StoredRateLimit {
   readonly facts: LimitFacts;
   readonly #name: string;
   readonly #limit: LeasedLimit;

@@ -28,16 +28,6 @@ export function pathKey(path: DataPath): string {
   return path.join("\u0001");
 }
 
-/** Formats a path as in expressions: `request.headers["x-env"]`. */
-export function pathText(path: DataPath): string {
-  const [root = "", ...fields] = path;
-  return fields.reduce(
-    (text, field) =>
-      /^[A-Za-z_]\w*$/.test(field) ? `${text}.${field}` : `${text}[${JSON.stringify(field)}]`,
-    root,
-  );
-}
-
 /** Resolves aliases in a path: `auth.claims` is `jwt`, `mcp.method` is `mcp.methodName`. */
 export function canonicalRead(path: DataPath): DataPath {
   if (path[0] === "mcp" && path[1] === "method") return ["mcp", "methodName"];

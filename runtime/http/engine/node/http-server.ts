@@ -238,7 +238,7 @@ export interface Http1ConnectionsPort
 const READ_SIZE = 65_536;
 
 /** HTTP/1.1 connections of a port, and connections whose protocol is not known yet. */
-export class Http1Connections implements Http1Port {
+class Http1Connections implements Http1Port {
   readonly deadlines = new Deadlines<PlainConnection>();
   readonly writes: WriteBatch;
   readonly memory: ReadMemory = new ReadMemory(READ_SIZE);

@@ -30,7 +30,7 @@ export function readWebSearch(fields: RequestObject, note: NoteFeature): WebSear
 }
 
 /** Returns the type of the tool that the model has to use; `undefined` if it is free, or the tool is chosen by name. */
-export function choiceType(fields: RequestObject): unknown {
+function choiceType(fields: RequestObject): unknown {
   const choice = fields.any("tool_choice");
   return typeof choice === "object" ? fields.object("tool_choice")?.any("type") : undefined;
 }
