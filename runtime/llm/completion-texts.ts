@@ -1,6 +1,7 @@
 import type { JsonObject } from "../cel/variables.ts";
 import { receivedObjects } from "../http/body/received-objects.ts";
-import { isJsonObject, joinedTexts } from "./chat/request-object.ts";
+import { isJsonObject } from "../json/json-object.ts";
+import { joinedTexts } from "./chat/request-object.ts";
 
 /**
  * Returns the texts of a completion, one for each choice, from a response to a client: Chat Completions, Responses or

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../cel/variables.ts";
 import { receivedObjects } from "../http/body/received-objects.ts";
+import { isJsonObject } from "../json/json-object.ts";
 import { parsedOrText } from "../json/parsed-or-text.ts";
-import { isJsonObject } from "./chat/request-object.ts";
 
 /** A tool that a model calls, as `llm.toolCalls` shows it. */
 interface ShownToolCall extends JsonObject {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../cel/variables.ts";
 import { receivedObjects } from "../http/body/received-objects.ts";
-import { isJsonObject } from "./chat/request-object.ts";
+import { isJsonObject } from "../json/json-object.ts";
 
 /** Returns the service tier that a response to a client names, whole or a stream; `undefined` if it names none. */
 export function serviceTier(body: Uint8Array): string | undefined {

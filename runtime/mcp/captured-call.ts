@@ -1,5 +1,6 @@
 import type { JsonObject } from "../cel/variables.ts";
-import { isObjectOfJson, receivedObjects } from "../http/body/received-objects.ts";
+import { receivedObjects } from "../http/body/received-objects.ts";
+import { isJsonObject } from "../json/json-object.ts";
 
 /** A tool call in the log: its arguments, and its result or error as the client received it. */
 export interface CapturedCall {
@@ -25,7 +26,7 @@ export function capturedCall(
 }
 
 function own(value: unknown, member: string): JsonObject | undefined {
-  if (!isObjectOfJson(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const found = Object.hasOwn(value, member) ? value[member] : undefined;
-  return isObjectOfJson(found) ? found : undefined;
+  return isJsonObject(found) ? found : undefined;
 }

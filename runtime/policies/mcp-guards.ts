@@ -1,8 +1,8 @@
 import type { JsonObject } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { noteRefusal } from "../http/refuse.ts";
+import { isJsonObject } from "../json/json-object.ts";
 import { hasRepeatedKey, type TextRange } from "../json/json-text.ts";
-import { isJsonObject } from "../llm/chat/request-object.ts";
 import { GuardRun } from "../llm/guards/guard-run.ts";
 import { guardedObject } from "../llm/guards/guarded-object.ts";
 import type { GuardStep, PromptGuard, TextMap } from "../llm/guards/prompt-guard.ts";

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../cel/variables.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { isTooDeep } from "../../json/nesting.ts";
 import { SseReader } from "./sse.ts";
 
@@ -14,12 +15,12 @@ export interface ReceivedObjects {
 export function receivedObjects(body: Uint8Array): ReceivedObjects {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const value = parsed(bytes.toString());
-  if (isObjectOfJson(value)) return { whole: value, parts: [] };
-  if (Array.isArray(value)) return { whole: undefined, parts: value.filter(isObjectOfJson) };
+  if (isJsonObject(value)) return { whole: value, parts: [] };
+  if (Array.isArray(value)) return { whole: undefined, parts: value.filter(isJsonObject) };
   const events = new SseReader(bytes.length + 1).push(bytes) ?? [];
   return {
     whole: undefined,
-    parts: events.map(({ data = "" }) => parsed(data)).filter(isObjectOfJson),
+    parts: events.map(({ data = "" }) => parsed(data)).filter(isJsonObject),
   };
 }
 
@@ -30,9 +31,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Whether a value of JSON is an object. */
-export function isObjectOfJson(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

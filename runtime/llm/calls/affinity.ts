@@ -1,6 +1,6 @@
 import { mixedHash, textHash } from "../../backends/lasting-choice.ts";
 import type { JsonObject } from "../../cel/variables.ts";
-import { isJsonObject } from "../chat/request-object.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import type { AnyTarget } from "./target.ts";
 import type { TransformedRequest } from "./transform-fields.ts";
 

@@ -1,8 +1,9 @@
 import type { JsonObject, LlmCall, LlmCost } from "../../cel/variables.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import type { MessageFormat } from "../chat/message-format.ts";
 import { costOf, type ModelPriceList, ratesOf, type TokenRates } from "../chat/prices.ts";
-import { isJsonObject, joinedTexts } from "../chat/request-object.ts";
+import { joinedTexts } from "../chat/request-object.ts";
 import type { Usage } from "../chat/usage.ts";
 import type { ChatCall } from "./chat-call.ts";
 

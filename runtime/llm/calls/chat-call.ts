@@ -6,12 +6,12 @@ import { hasLongNumber, parseExact } from "../../json/exact-json.ts";
 import { foldCase } from "../../json/fold-case.ts";
 import { JsonBody } from "../../json/json-body.ts";
 import { codesOf } from "../../json/json-codes.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { type Member, ownText } from "../../json/json-text.ts";
 import { KnownKeys } from "../../json/known-keys.ts";
 import { MAX_JSON_DEPTH } from "../../json/nesting.ts";
 import { readMembers } from "../../json/read-members.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
-import { isJsonObject } from "../chat/request-object.ts";
 import { bufferOf } from "../chat/stream-step.ts";
 
 /** A client's parsed request to a model. */

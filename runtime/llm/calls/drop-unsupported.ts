@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
-import { isJsonObject } from "../chat/request-object.ts";
 
 /** Writes a request for a provider. Throws LlmRefusal for what the provider does not support. */
 export type WriteRequest = (body: JsonObject) => string;

@@ -1,5 +1,5 @@
 import { foldCase } from "../../json/fold-case.ts";
-import { isJsonObject } from "../chat/request-object.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 
 /** A model that a request names outside of its own `model`; `undefined` if it cannot be determined. */
 export interface OtherModel {

@@ -1,5 +1,6 @@
 import { SseFrames } from "../../http/body/sse.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { jsonSelector } from "../../json/select-json.ts";
 import type {
   NativeFormat,
@@ -8,7 +9,6 @@ import type {
   StreamWatcher,
 } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
-import { isJsonObject } from "../chat/request-object.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
 import { cutOff, eventTooLong } from "../formats/broken-stream.ts";
 import { type ChatCall, writtenBody } from "./chat-call.ts";

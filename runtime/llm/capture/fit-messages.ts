@@ -1,4 +1,4 @@
-import { isJsonObject } from "../chat/request-object.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 
 /** JSON of messages, and whether parts of them are missing. */
 export interface FittedJson {

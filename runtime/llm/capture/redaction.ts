@@ -1,5 +1,5 @@
+import { isJsonObject } from "../../json/json-object.ts";
 import { Replacement } from "../../patterns/replacement.ts";
-import { isJsonObject } from "../chat/request-object.ts";
 import type { GuardPattern } from "../guards/pattern-guard.ts";
 
 /**

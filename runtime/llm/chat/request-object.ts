@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../cel/variables.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { LlmRefusal } from "./llm-error.ts";
 
 /**
@@ -103,11 +104,6 @@ export class RequestObject {
     const field = this.at(name);
     throw new LlmRefusal({ kind: "invalid", message: `"${field}" is missing`, field });
   }
-}
-
-/** Whether a value of parsed JSON is an object. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns a string, or the strings of content parts joined by a separator. */

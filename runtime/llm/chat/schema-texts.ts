@@ -1,6 +1,6 @@
+import { isJsonObject } from "../../json/json-object.ts";
 import { parsedOrText } from "../../json/parsed-or-text.ts";
 import { mapKeys, mapList, mapObject } from "./map-values.ts";
-import { isJsonObject } from "./request-object.ts";
 import type { TextPlace, WholeTexts } from "./whole-texts.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import { isJsonObject } from "./request-object.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 
 /** Maximum depth of values that are checked. */
 const MAX_DEPTH = 64;

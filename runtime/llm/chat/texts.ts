@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../cel/variables.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { mapFile } from "./file-texts.ts";
 import { FORMAT_WORDS } from "./format-words.ts";
 import { mapKeys, mapList, mapObject } from "./map-values.ts";
 import { MEMBER_WORDS } from "./member-words.ts";
-import { isJsonObject } from "./request-object.ts";
 import { mapJson, mapSchema } from "./schema-texts.ts";
 import type { TextPlace, WholeTexts } from "./whole-texts.ts";
 

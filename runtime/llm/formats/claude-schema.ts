@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../cel/variables.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import type { FittedSchema, RequestedSchema } from "../chat/fitted-schema.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
-import { isJsonObject } from "../chat/request-object.ts";
 import { schemaViolation } from "../chat/schema-violation.ts";
 
 /** Keywords that Claude's grammar knows (Anthropic: Structured outputs, JSON Schema limitations). */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../cel/variables.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import type { FittedSchema, RequestedSchema } from "../chat/fitted-schema.ts";
-import { isJsonObject } from "../chat/request-object.ts";
 import { schemaViolation } from "../chat/schema-violation.ts";
 
 /** Keywords that OpenAI's strict mode refuses (OpenAI: Structured outputs, Supported schemas). */

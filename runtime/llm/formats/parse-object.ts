@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../cel/variables.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { isTooDeep } from "../../json/nesting.ts";
-import { isJsonObject } from "../chat/request-object.ts";
 
 /** Parses a JSON object; `undefined` for any other string, or if it is nested too deeply. */
 export function parseObject(text: string): JsonObject | undefined {

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../cel/variables.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { jsonSelector } from "../../json/select-json.ts";
 import type { ResponseFacts, StreamWatcher } from "../chat/formats.ts";
-import { isJsonObject } from "../chat/request-object.ts";
 import { readCompletionsError } from "./completions/errors.ts";
 import { eventData } from "./event-bytes.ts";
 import { readResponsesUsage } from "./responses/usage.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import { isJsonObject } from "../chat/request-object.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import type { WebPage } from "../chat/web-search.ts";
 import { isFilledText, providerText } from "./parse-object.ts";
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from "../chat/request-object.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { callServer } from "./call-server.ts";
 import type { GuardStep } from "./prompt-guard.ts";
 import type { GuardInput, ServerGuardSettings } from "./server-guard.ts";

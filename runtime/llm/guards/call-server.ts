@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { JsonObject } from "../../cel/variables.ts";
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { MiB } from "../../process/units.ts";
-import { isJsonObject } from "../chat/request-object.ts";
 import type { GuardInput, GuardServer } from "./server-guard.ts";
 
 /** Request to a guard's server: POST with JSON. */

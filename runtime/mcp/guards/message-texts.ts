@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../cel/variables.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { parsedOrText } from "../../json/parsed-or-text.ts";
 import { mapBytes } from "../../llm/chat/file-texts.ts";
 import { mapKeys, mapList, mapObject } from "../../llm/chat/map-values.ts";
-import { isJsonObject } from "../../llm/chat/request-object.ts";
 import type { TextPlace, WholeTexts } from "../../llm/chat/whole-texts.ts";
 
 /** Place of what a client sends: arguments, and responses to questions of a server. */

@@ -1,5 +1,5 @@
 import type { Exchange } from "../../http/exchange.ts";
-import { isJsonObject } from "../../llm/chat/request-object.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { editRequest } from "../../policies/envoy/header-edits.ts";
 import { decodeHeader, encodeHeader } from "../protocol/header-names.ts";
 import { isParamHeader } from "../protocol/param-headers.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { receivedObjects } from "../../../http/body/received-objects.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import type { MessageFormat } from "../../chat/message-format.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
 import { type Completion, streamedCompletion } from "../../chat/streamed-completion.ts";
 import { readCompletionsRequest } from "./request-reader.ts";
 import { readCompletionsResponse } from "./response-reader.ts";

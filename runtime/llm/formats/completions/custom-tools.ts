@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 
 /** Returns the names of a request's tools whose input is any text. Other formats only know them as functions. */
 export function customNames({ tools }: JsonObject): ReadonlySet<string> {

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import { FORMAT_WORDS } from "../../chat/format-words.ts";
 import { mapObject } from "../../chat/map-values.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
 
 /** Members of a tool call with its input, and whether that is JSON. */
 export const CALL_TEXTS = [

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import type {
   NativeFormat,
   OriginalRequest,
@@ -6,7 +7,6 @@ import type {
   StreamWatcher,
 } from "../../chat/formats.ts";
 import type { LlmError } from "../../chat/llm-error.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
 import { eventData } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
 import { RepeatedEvent } from "../repeated-event.ts";

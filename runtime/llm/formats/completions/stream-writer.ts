@@ -1,5 +1,5 @@
+import { isJsonObject } from "../../../json/json-object.ts";
 import type { OriginalRequest, StreamWriter } from "../../chat/formats.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
 import { CitedText } from "../../chat/web-search.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import { mapList, mapObject } from "../../chat/map-values.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
 import {
   isRole,
   mapMembers,

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import { PER_IMAGE, PER_MESSAGE, tokensOfBytes, tokensOfJson } from "../token-count/estimate.ts";
 
 /** Estimates the tokens of a request of generateContent: a quarter of the bytes of all text, and fixed amounts for files. */

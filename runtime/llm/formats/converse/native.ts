@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import type { NativeFormat, ResponseFacts } from "../../chat/formats.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
 import { UNWATCHED_STREAM } from "../unwatched-stream.ts";
 import { converseErrors, readConverseError } from "./errors.ts";
 import { readConverseUsage } from "./usage.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { type AwsEvent, AwsEventReader } from "../../../http/body/aws-event-stream.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import type { StreamReader } from "../../chat/formats.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import { corrupt, cutOff, eventTooLong, malformed, notJson } from "../broken-stream.ts";
 import { isFilledText, parseObject } from "../parse-object.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import type { OriginalRequest } from "../../chat/formats.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
 import { tokenCount, type Usage } from "../../chat/usage.ts";
 
 /** Reads `usage` of Converse: inputs exclude cached tokens. Reasoning is not counted separately. */

@@ -1,4 +1,5 @@
 import type { RefusalFormat } from "../../../http/refusal-format.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import type { ErrorFormat } from "../../chat/formats.ts";
 import {
   errorStatus,
@@ -9,7 +10,6 @@ import {
   providerWord,
 } from "../../chat/llm-error.ts";
 import { llmRefusalFormat } from "../../chat/llm-refusal-format.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
 import { parseObject } from "../parse-object.ts";
 
 /** Reads an error of Google's APIs (google.rpc.Status). A stream that fails at its start wraps it into a list. */

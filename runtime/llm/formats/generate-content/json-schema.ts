@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import { mapObject } from "../../chat/map-values.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
 
 /** Converts a `Schema` of generateContent to JSON Schema. `isClosed`: whether objects have no other properties. */
 export function jsonSchemaOf(schema: unknown, isClosed = false): unknown {

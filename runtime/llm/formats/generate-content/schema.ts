@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import { LlmRefusal } from "../../chat/llm-error.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
 
 /** The schema of a request that is written, for messages to the client. */
 export interface SchemaPlace {

@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../chat/request-object.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import type { StreamTexts, TextFormat, TextGuards } from "../../chat/texts.ts";
 import { mapTexts } from "../../chat/texts.ts";
 import { CarriedTexts } from "../carried-texts.ts";

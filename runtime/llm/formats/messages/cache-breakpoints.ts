@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import type { PromptCaching } from "../../chat/formats.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
 import { tokensOfWords, wordsIn } from "../prompt-words.ts";
 
 /** Parts of a request of the Messages API that Anthropic caches, in the order in which a model reads them. */

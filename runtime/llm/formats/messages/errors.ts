@@ -1,4 +1,5 @@
 import type { RefusalFormat } from "../../../http/refusal-format.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import type { ErrorFormat } from "../../chat/formats.ts";
 import {
   isContextLength,
@@ -8,7 +9,6 @@ import {
   providerWord,
 } from "../../chat/llm-error.ts";
 import { llmRefusalFormat } from "../../chat/llm-refusal-format.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
 import { parseObject } from "../parse-object.ts";
 
 /** `error.type` of the Messages API. */

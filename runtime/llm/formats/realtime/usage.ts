@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../chat/request-object.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import { tokenCount, type Usage } from "../../chat/usage.ts";
 import { parseObject } from "../parse-object.ts";
 

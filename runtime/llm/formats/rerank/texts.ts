@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../chat/request-object.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import type { TextFormat } from "../../chat/texts.ts";
 
 /** Texts of requests that rank documents. Responses repeat the documents if the client asks for them. */

@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import type { NoteFeature } from "../../chat/features.ts";
 import type { ListedTool } from "../../chat/request.ts";
-import { isJsonObject, RequestObject, unsupportedField } from "../../chat/request-object.ts";
+import { RequestObject, unsupportedField } from "../../chat/request-object.ts";
 import { readFunctionTool } from "../openai-fields.ts";
 import { isFilledText } from "../parse-object.ts";
 import { isSearchType } from "./web-search.ts";

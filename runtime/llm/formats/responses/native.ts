@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import type { NativeFormat, ResponseFacts, StreamWatcher } from "../../chat/formats.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
 import { readCompletionsError } from "../completions/errors.ts";
 import { eventData } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";

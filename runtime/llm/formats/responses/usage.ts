@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import { tokenCount, type Usage } from "../../chat/usage.ts";
 
 /** Reads `usage` of OpenAI's Responses API: inputs include cached tokens, outputs include reasoning. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 
 /**
  * Estimates the tokens of a request of the Messages API: a quarter of the bytes of all text, including tools and their

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import type { NativeFormat, ResponseFacts } from "../../chat/formats.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
 import { tokenCount } from "../../chat/usage.ts";
 import { completionsErrors, readCompletionsError } from "../completions/errors.ts";
 import { readResponsesUsage } from "../responses/usage.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import { mapList } from "../../chat/map-values.ts";
-import { isJsonObject } from "../../chat/request-object.ts";
 import {
   MODEL_PLACE,
   mapTexts,

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import type { EmbeddingsFormat } from "../../chat/embeddings.ts";
-import { isJsonObject, unsupportedField } from "../../chat/request-object.ts";
+import { unsupportedField } from "../../chat/request-object.ts";
 import { tokenCount } from "../../chat/usage.ts";
 import { readGenerateContentError } from "../generate-content/errors.ts";
 
