@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../runtime/json/json-object.ts";
 import { textReport } from "../diagnostics/report/text.ts";
 import { accessJson, accessOutcome, accessText, whoText } from "../inspect/access/access-text.ts";
 import {
@@ -167,7 +168,7 @@ function objectOf(option: string, text: string | undefined): GivenObject {
   if (text === undefined) return { value: undefined };
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { value };
+    if (isJsonObject(value)) return { value };
   } catch {
     // Reported below without the parser's message, which quotes the value.
   }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../runtime/json/json-object.ts";
 import type { PromptGuardNode } from "../backends/ai/guards.ts";
 import type { CelProblem } from "../cel/compile.ts";
 import { type Evaluation, emittedText, evaluateExpression } from "../cel/evaluate/evaluate.ts";
@@ -120,7 +121,7 @@ function readData(given: string | undefined, host: Host): Data {
   if (file?.kind === "problem") return { problem: `"${given}" cannot be read: ${file.problem}` };
   try {
     const value: unknown = JSON.parse(file?.text ?? given);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { value };
+    if (isJsonObject(value)) return { value };
     return { problem: "the data must be a JSON object" };
   } catch {
     return { problem: "the data is not valid JSON" };

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../runtime/json/json-object.ts";
 /** Any JSON. */
 export type Json =
   | string
@@ -10,10 +11,7 @@ export type Json =
 /** Returns the value at a path of keys; `undefined` if it is missing or a parent is not an object. */
 export function jsonAt(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   return path.reduce<Json | undefined>(
-    (at, key) =>
-      typeof at === "object" && at !== null && !Array.isArray(at) && Object.hasOwn(at, key)
-        ? Reflect.get(at, key)
-        : undefined,
+    (at, key) => (isJsonObject(at) && Object.hasOwn(at, key) ? Reflect.get(at, key) : undefined),
     value,
   );
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../runtime/json/json-object.ts";
 import type { ModelPrice, TokenRates } from "../../runtime/llm/chat/prices.ts";
 import type { Effort, ModelTraits } from "../../runtime/llm/chat/request.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
@@ -50,7 +51,8 @@ export function readModelPrices(value: unknown): ReadPrices | string {
       return { rates: own, ...(read.length > 0 && { tiers: read }), ...traits };
     }),
   );
-  if (!isFields(value) || !isFields(value.providers)) return 'the field "providers" is missing';
+  if (!isJsonObject(value) || !isJsonObject(value.providers))
+    return 'the field "providers" is missing';
   return (
     problems[0] ?? { prices, hasAudio: /"(?:input|output)Audio":/.test(JSON.stringify(value)) }
   );
@@ -137,9 +139,5 @@ function mapFields<Result>(
 }
 
 function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : {};
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(value) ? value : {};
 }

@@ -1,4 +1,5 @@
 import type { ErrorObject } from "ajv";
+import { isJsonObject } from "../../runtime/json/json-object.ts";
 import { type Diagnostics, formatPath, type Origin } from "../diagnostics/diagnostic.ts";
 import {
   type ConfigValue,
@@ -159,7 +160,7 @@ function asLists(
     const found = configValueAt(value, path);
     const isEntry =
       [type].flat().includes("array") &&
-      isMapping(found) &&
+      isJsonObject(found) &&
       !Object.keys(properties).some((name) => Object.hasOwn(found, name));
     if (!isEntry) return [error];
     return error.keyword === "additionalProperties"
@@ -177,10 +178,6 @@ function isUnbuilt(error: ErrorObject, value: ConfigValue, root: Schema): boolea
   }
   const later = schemaAt(root, path)?.unsupportedValues ?? {};
   return error.keyword === "enum" && Object.hasOwn(later, String(configValueAt(value, path)));
-}
-
-function isMapping(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Checks a part of a value; its key is its name in messages. */

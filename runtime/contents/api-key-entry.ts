@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { JsonObject } from "../cel/variables.ts";
+import { isJsonObject } from "../json/json-object.ts";
 
 /** A parsed entry of an API key. */
 export interface ApiKeyEntry {
@@ -20,7 +21,7 @@ export function readApiKeyEntry(text: string): ApiKeyEntry {
   if (!trimmed.startsWith("{"))
     return { digest: keyDigest(trimmed), metadata: {}, allowedModels: undefined };
   const { key, keyHash, metadata = {}, allowedModels } = parseObject(trimmed);
-  if (!isObject(metadata)) throw new Error('has a "metadata" that is not an object');
+  if (!isJsonObject(metadata)) throw new Error('has a "metadata" that is not an object');
   if (allowedModels !== undefined && !isStringList(allowedModels))
     throw new Error('has an "allowedModels" that is not a list of strings');
   return { digest: readDigest(key, keyHash), metadata, allowedModels };
@@ -44,10 +45,6 @@ function readDigest(key: unknown, keyHash: unknown): string {
 }
 
 const DIGEST = /^sha256:([0-9a-f]{64})$/i;
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 function isStringList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");

@@ -1,4 +1,5 @@
 import type { Exchange } from "../http/exchange.ts";
+import { isJsonObject } from "../json/json-object.ts";
 import {
   type CustomPolicy,
   countCall,
@@ -49,8 +50,7 @@ function toolCallOf(message: Message): PolicyToolCall | undefined {
   if (tool === undefined) return undefined;
   const at = paramOf(message, "arguments");
   const given: unknown = at === undefined ? {} : JSON.parse(textAt(message.text, at));
-  const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
-  return { tool, arguments: isObject ? { ...given } : {} };
+  return { tool, arguments: isJsonObject(given) ? { ...given } : {} };
 }
 
 function refuseCall(

@@ -1,6 +1,7 @@
 import { publicBase } from "../auth/oauth/well-known.ts";
 import type { ResponseVariables } from "../cel/variables.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
+import { isJsonObject } from "../json/json-object.ts";
 import type { ResponseChanges } from "./transformations/message-changes.ts";
 import { transformWholeResponse } from "./transformations.ts";
 
@@ -32,7 +33,7 @@ export function proxyAgent(exchange: Exchange, limit: number): void {
   const base = `${publicBase(exchange)}${path.replace(/\/$/, "")}`;
   changeCard(exchange, limit, (message) => {
     const { result } = message;
-    return isObject(result) ? { ...message, result: withAddress(result, base) } : message;
+    return isJsonObject(result) ? { ...message, result: withAddress(result, base) } : message;
   });
 }
 
@@ -83,7 +84,7 @@ function withAddress(card: JsonMembers, base: string): JsonMembers {
   };
   const movedLists = lists.map(({ key, list }) => [
     key,
-    list.map((each: unknown) => (isObject(each) ? { ...each, url: moved(each.url) } : each)),
+    list.map((each: unknown) => (isJsonObject(each) ? { ...each, url: moved(each.url) } : each)),
   ]);
   return {
     ...rest,
@@ -95,12 +96,8 @@ function withAddress(card: JsonMembers, base: string): JsonMembers {
 function objectOf(bytes: Uint8Array): JsonMembers | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
-    return isObject(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is JsonMembers {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

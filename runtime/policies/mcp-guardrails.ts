@@ -14,6 +14,7 @@ import { GrpcError } from "../grpc/status.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { grpcStatus } from "../http/grpc-status.ts";
 import type { HeaderEdit } from "../http/headers/header-edits.ts";
+import { isJsonObject } from "../json/json-object.ts";
 import { grpcCallout } from "../telemetry/callout.ts";
 import {
   editRequest,
@@ -182,7 +183,7 @@ function contentOf(
 function isObjectText(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
+    return isJsonObject(value);
   } catch {
     return false;
   }

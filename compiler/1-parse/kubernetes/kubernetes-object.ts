@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import type { ConfigValue } from "../../schema/config-values.ts";
 
 /** A value with the fields of a Kubernetes resource. */
@@ -23,6 +24,5 @@ export function isKubernetes(value: ConfigValue): value is KubernetesObject {
 export function objectFields(
   value: ConfigValue | undefined,
 ): Readonly<Record<string, ConfigValue>> {
-  const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isRecord ? (value as Readonly<Record<string, ConfigValue>>) : {};
+  return isJsonObject(value) ? (value as Readonly<Record<string, ConfigValue>>) : {};
 }

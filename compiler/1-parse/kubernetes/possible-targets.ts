@@ -1,12 +1,13 @@
 import type { PossibleTarget } from "../../manifests/manifests.ts";
 import type { ConfigValue } from "../../schema/config-values.ts";
 import { resourceKind } from "./kinds.ts";
+import { objectFields } from "./kubernetes-object.ts";
 
 /** Returns the possible targets of a policy, as far as its malformed references name them. */
 export function possibleTargets(spec: ConfigValue | undefined): readonly PossibleTarget[] {
-  const { targetRefs, targetSelectors } = fieldsOf(spec);
+  const { targetRefs, targetSelectors } = objectFields(spec);
   const named = listOf(targetRefs).map((each): PossibleTarget => {
-    const { name } = fieldsOf(each);
+    const { name } = objectFields(each);
     return { ...kindIn(each), ...(typeof name === "string" && { name }) };
   });
   const selected = listOf(targetSelectors).map(kindIn);
@@ -22,14 +23,8 @@ function listOf(value: ConfigValue | undefined): readonly ConfigValue[] {
 }
 
 function kindIn(target: ConfigValue): PossibleTarget {
-  const { group, kind } = fieldsOf(target);
+  const { group, kind } = objectFields(target);
   if (typeof group !== "string" || typeof kind !== "string") return {};
   const known = resourceKind(group, kind);
   return known === undefined ? {} : { kind: known };
-}
-
-function fieldsOf(value: ConfigValue | undefined): Readonly<Record<string, ConfigValue>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, ConfigValue>>)
-    : {};
 }

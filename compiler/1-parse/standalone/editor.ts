@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import { CachedByObject } from "../../cached-results.ts";
 import { QUANTITY } from "../../schema/quantity.ts";
 import { isWritable, type Schema } from "../../schema/schema.ts";
@@ -137,11 +138,11 @@ function withSharedParts(schema: JsonObject): JsonObject {
   const definitions: Record<string, Json> = {};
   const members = (object: JsonObject): JsonObject =>
     mapEntries(object, (part, key) =>
-      key === "properties" && isObject(part) ? mapEntries(part, shape) : share(part),
+      key === "properties" && isJsonObject(part) ? mapEntries(part, shape) : share(part),
     );
   const share = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(share);
-    return isObject(value) ? members(value) : value;
+    return isJsonObject(value) ? members(value) : value;
   };
   const shape = (value: Json, property: string): Json => {
     const text = textOf(value);
@@ -165,12 +166,12 @@ function countShapes(
   visits = new Map<JsonObject, number>(),
 ): void {
   if (Array.isArray(value)) for (const each of value) countShapes(each, counts, visits);
-  if (!isObject(value)) return;
+  if (!isJsonObject(value)) return;
   const before = visits.get(value) ?? 0;
   if (before > 1) return;
   visits.set(value, before + 1);
   for (const [key, part] of Object.entries(value)) {
-    if (key === "properties" && isObject(part)) {
+    if (key === "properties" && isJsonObject(part)) {
       for (const property of Object.values(part)) {
         const text = textOf(property);
         counts.set(text, (counts.get(text) ?? 0) + 1);
@@ -184,7 +185,7 @@ const texts = new CachedByObject<JsonObject, string>();
 
 /** Returns the JSON of a shape. */
 function textOf(value: Json): string {
-  return isObject(value) ? texts.of(value, () => JSON.stringify(value)) : JSON.stringify(value);
+  return isJsonObject(value) ? texts.of(value, () => JSON.stringify(value)) : JSON.stringify(value);
 }
 
 function freeName(property: string, definitions: JsonObject): string {
@@ -197,8 +198,4 @@ function mapEntries(object: JsonObject, change: (value: Json, key: string) => Js
   return Object.fromEntries(
     Object.entries(object).map(([key, value]) => [key, change(value, key)]),
   );
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

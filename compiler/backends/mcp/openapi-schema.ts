@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import type { Json } from "../../model/json.ts";
 
 /** A JSON object. */
@@ -5,7 +6,7 @@ export type JsonObject = { readonly [key: string]: Json | undefined };
 
 /** Returns the value as an object; an empty one if it is not an object. */
 export function schemaObject(value: Json | undefined): JsonObject {
-  return isObject(value) ? value : {};
+  return isJsonObject(value) ? value : {};
 }
 
 /** Returns the items of a list; an empty list if it is not a list. */
@@ -30,9 +31,9 @@ function valueAt(document: JsonObject, path: readonly string[]): JsonObject | un
   let found: Json | undefined = document;
   for (const key of path) {
     if (Array.isArray(found)) found = found[Number(key)];
-    else found = isObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+    else found = isJsonObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
   }
-  return isObject(found) ? found : undefined;
+  return isJsonObject(found) ? found : undefined;
 }
 
 /** Maximum length of a chain of references; a longer one is circular. */
@@ -189,8 +190,4 @@ function orNull(schema: JsonObject): JsonObject {
     ...(typeof type === "string" && { type: [type, "null"] }),
     ...(words !== undefined && { enum: [...itemsOf(words), null] }),
   };
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

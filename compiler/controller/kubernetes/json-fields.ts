@@ -1,6 +1,7 @@
+import { isJsonObject } from "../../../runtime/json/json-object.ts";
 /** Returns JSON of the API server as an object; `undefined` if it is not an object. */
 export function recordOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return isRecord(value) ? value : undefined;
+  return isJsonObject(value) ? value : undefined;
 }
 
 /** A field that is a text. */
@@ -13,8 +14,4 @@ export function textField(value: unknown, field: string): string | undefined {
 export function itemsField(value: unknown, field: string): readonly unknown[] {
   const found = recordOf(value)?.[field];
   return Array.isArray(found) ? found : [];
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import type { SourceFields } from "../source-fields.ts";
 
 /** Access to models. */
@@ -78,5 +79,5 @@ export function fromEnvironment(text: string): string {
 }
 
 function objectAt(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  return isJsonObject(value) ? { ...value } : {};
 }

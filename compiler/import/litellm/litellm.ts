@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
 import type { ImportDraft, ImportNote } from "../imported-text.ts";
 import { hasUser, withoutUser } from "../proxy/texts.ts";
@@ -368,5 +369,5 @@ function variableName(model: string): string {
 }
 
 function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  return isJsonObject(value) ? { ...value } : {};
 }

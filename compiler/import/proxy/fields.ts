@@ -1,8 +1,9 @@
+import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import type { DraftFields } from "./route-draft.ts";
 
 /** Returns the members of an object; empty for other values. */
 export function fieldsIn(value: unknown): DraftFields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  return isJsonObject(value) ? { ...value } : {};
 }
 
 /** Returns the items of a list; empty for other values. */

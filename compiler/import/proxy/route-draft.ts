@@ -1,4 +1,5 @@
 import { stringify } from "yaml";
+import { isJsonObject } from "../../../runtime/json/json-object.ts";
 
 /** A JSON object of unknown shape. */
 export type DraftFields = Readonly<Record<string, unknown>>;
@@ -98,12 +99,8 @@ export function merged(some: DraftFields, others: DraftFields): DraftFields {
   for (const [key, value] of Object.entries(others)) {
     const own = result[key];
     if (Array.isArray(own) && Array.isArray(value)) result[key] = [...own, ...value];
-    else if (isFields(own) && isFields(value)) result[key] = merged(own, value);
+    else if (isJsonObject(own) && isJsonObject(value)) result[key] = merged(own, value);
     else result[key] = value;
   }
   return result;
-}
-
-function isFields(value: unknown): value is DraftFields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import type { KeyChoices } from "../../../runtime/store/key-registry.ts";
 import type { KeyLimit } from "../../../runtime/store/stored-key.ts";
 
@@ -135,7 +136,5 @@ const PERIODS: Readonly<Record<string, KeyLimit["period"]>> = {
 };
 
 function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value))
-    : {};
+  return isJsonObject(value) ? value : {};
 }

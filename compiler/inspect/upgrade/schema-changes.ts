@@ -1,8 +1,8 @@
+import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import {
   type AnySchema,
   asFields,
   changesOfValue,
-  isSchemaObject,
   type Resolve,
   type ValueChange,
 } from "./value-changes.ts";
@@ -71,7 +71,7 @@ export class ComparedSchemas {
     const names = Object.keys(asFields(pair.before.properties)).filter((name) =>
       Object.hasOwn(asFields(pair.now.properties), name),
     );
-    const anyKey = isSchemaObject(pair.before.additionalProperties) ? ["*"] : [];
+    const anyKey = isJsonObject(pair.before.additionalProperties) ? ["*"] : [];
     const fields = [...names, ...anyKey].map((step) => ({ step, pair: this.child(pair, step) }));
     return [...fields, { step: "[]", pair: this.child(pair, 0) }].flatMap(
       ({ step, pair: inner }) => (inner === undefined ? [] : [{ step, pair: inner }]),
@@ -81,7 +81,7 @@ export class ComparedSchemas {
 
 /** Follows a reference to a definition. */
 function resolved(schema: unknown, whole: AnySchema): AnySchema | undefined {
-  if (!isSchemaObject(schema)) return undefined;
+  if (!isJsonObject(schema)) return undefined;
   const name = /^#\/\$defs\/(.+)$/.exec(String(schema.$ref))?.[1];
   return name === undefined ? schema : resolved(asFields(whole.$defs)[name], whole);
 }

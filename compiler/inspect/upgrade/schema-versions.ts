@@ -1,8 +1,9 @@
 import { parseAllDocuments } from "yaml";
+import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import { editorSchema } from "../../1-parse/standalone/editor.ts";
 import { FILE_FORM } from "../reference/field-index.ts";
 import { ComparedSchemas } from "./schema-changes.ts";
-import { type AnySchema, asFields, asList, isSchemaObject } from "./value-changes.ts";
+import { type AnySchema, asFields, asList } from "./value-changes.ts";
 
 /** Schemas by what they describe: `gateway.yaml`, or a kind of manifest. */
 type Schemas = ReadonlyMap<string, AnySchema>;
@@ -29,7 +30,7 @@ function earlierSchemas(text: string): Schemas | string {
   const values = valuesOf(text);
   if (values === undefined) return "is not a JSON schema";
   const [first] = values;
-  if (isSchemaObject(first) && String(first.$id).endsWith("/gateway.schema.json"))
+  if (isJsonObject(first) && String(first.$id).endsWith("/gateway.schema.json"))
     return new Map([[FILE_FORM, first]]);
   const found = schemasOf(values);
   return found.size > 0 ? found : "is neither the output of `gwc schema` nor of `gwc schema --crd`";
@@ -59,7 +60,7 @@ function schemasOf(values: readonly unknown[]): Schemas {
       const [version] = asList(spec.versions);
       const schema = asFields(asFields(version).schema).openAPIV3Schema;
       const { kind } = asFields(spec.names);
-      return typeof kind === "string" && isSchemaObject(schema) ? [[kind, schema] as const] : [];
+      return typeof kind === "string" && isJsonObject(schema) ? [[kind, schema] as const] : [];
     }),
   );
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import { nameList } from "../../diagnostics/name-list.ts";
 
 /** A JSON schema that a version of gwc printed, or a part of one. */
@@ -35,7 +36,7 @@ export function changesOfValue(
 function fieldChanges(before: AnySchema, now: AnySchema, resolve: Resolve): readonly ValueChange[] {
   const [old, present] = [asFields(before.properties), asFields(now.properties)];
   const has = (field: string) => (value: unknown) => Object.hasOwn(asFields(value), field);
-  const lacks = (field: string) => (value: unknown) => isSchemaObject(value) && !has(field)(value);
+  const lacks = (field: string) => (value: unknown) => isJsonObject(value) && !has(field)(value);
   const removed = Object.keys(old)
     .filter((field) => !Object.hasOwn(present, field) && now.additionalProperties !== true)
     .map((field) => ({ field, text: "removed", needsAction: true, affects: has(field) }));
@@ -93,7 +94,7 @@ function wordChanges(before: AnySchema, now: AnySchema): readonly ValueChange[] 
 
 /** Returns the words that a value may be; schemas also allow a variable instead of a word. */
 function wordsOf(schema: AnySchema): readonly unknown[] | undefined {
-  const alternatives = asList(schema.anyOf).filter(isSchemaObject);
+  const alternatives = asList(schema.anyOf).filter(isJsonObject);
   const [words] = [schema, ...alternatives].flatMap((each) =>
     Array.isArray(each.enum) ? [asList(each.enum)] : [],
   );
@@ -129,7 +130,7 @@ function withArticle(type: string): string {
 
 function isOfType(value: unknown, type: string): boolean {
   if (type === "array") return Array.isArray(value);
-  if (type === "object") return isSchemaObject(value);
+  if (type === "object") return isJsonObject(value);
   if (type === "integer") return Number.isInteger(value);
   return typeof value === type;
 }
@@ -181,7 +182,7 @@ function itemsOf(value: unknown): number | undefined {
 }
 
 function keysOf(value: unknown): number | undefined {
-  return isSchemaObject(value) ? Object.keys(value).length : undefined;
+  return isJsonObject(value) ? Object.keys(value).length : undefined;
 }
 
 function patternChanges(before: AnySchema, now: AnySchema): readonly ValueChange[] {
@@ -199,10 +200,5 @@ export function asList(value: unknown): readonly unknown[] {
 
 /** Returns an object; an empty one for other values. */
 export function asFields(value: unknown): Readonly<Record<string, unknown>> {
-  return isSchemaObject(value) ? value : {};
-}
-
-/** Whether a value is an object and not a list. */
-export function isSchemaObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(value) ? value : {};
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import type { Json } from "../../model/json.ts";
 import { type Schema, text } from "../../schema/schema.ts";
 import { compileSchema } from "../../schema/schema-compiler.ts";
@@ -18,12 +19,8 @@ interface DeclaredOption {
 /** Returns the options that a module declares, by name. */
 export function declaredOptions(declared: Json): readonly (readonly [string, DeclaredOption])[] {
   return Object.entries(declared ?? {}).flatMap(([name, option]) =>
-    isRecord(option) ? [[name, option] as const] : [],
+    isJsonObject(option) ? [[name, option] as const] : [],
   );
-}
-
-function isRecord(value: Json | undefined): value is { readonly [key: string]: Json | undefined } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns the schema of an option's value. */
@@ -61,7 +58,7 @@ const MEMBER_TYPES: Readonly<Record<string, readonly Json[]>> = {
 export function optionMistake(name: string, declared: Json): string | undefined {
   if (!/^[A-Za-z_][\w-]*$/.test(name))
     return `"${name}" is not a name of an option: use letters, digits, "_" and "-"`;
-  if (!isRecord(declared)) return undefined;
+  if (!isJsonObject(declared)) return undefined;
   for (const [member, types] of Object.entries(MEMBER_TYPES)) {
     if (declared[member] === undefined || types.includes(declared.type ?? null)) continue;
     return `"${member}" of the option "${name}" is for the type ${types.join(" or ")}`;

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import { type AccessOutcome, accessOutcome, accessText } from "../../inspect/access/access-text.ts";
 import {
   type AskedItem,
@@ -66,9 +67,7 @@ function identityOf(
   if (credential.variable === "basicAuth") return { basicAuth: { username: text.trim() } };
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? { [credential.variable]: value }
-      : undefined;
+    return isJsonObject(value) ? { [credential.variable]: value } : undefined;
   } catch {
     return undefined;
   }

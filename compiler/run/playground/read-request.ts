@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import { valueOfJson } from "../../schema/value-of-json.ts";
 import type { PlaygroundRequest } from "./playground.ts";
 
@@ -22,7 +23,5 @@ export function readRequest(text: string): PlaygroundRequest | undefined {
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value))
-    : undefined;
+  return isJsonObject(value) ? value : undefined;
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import type { FetchRequest } from "../../http/upstream/fetch-request.ts";
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { SECOND } from "../../process/units.ts";
 
 const LIMITS = { maxBytes: 131_072, deadline: 5 * SECOND } as const;
@@ -40,9 +41,7 @@ export function errorWord(value: unknown): string | undefined {
 function readObject(body: Buffer): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(body.toString("utf8"));
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    // An object that is not an array has string keys.
-    return isObject ? (value as JsonObject) : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../json/json-object.ts";
 import { type Message, textAt } from "../protocol/message.ts";
 import type { Outcome } from "../protocol/target-failure.ts";
 import { type Features, featureLetters } from "../session/session.ts";
@@ -130,7 +131,5 @@ export function joinInstructions(
 
 /** Returns the value if it is an object; otherwise an empty object. */
 export function objectOf(value: unknown): JsonObject {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  // JSON.parse created this object: own members of unknown kind.
-  return isObject ? (value as JsonObject) : {};
+  return isJsonObject(value) ? value : {};
 }

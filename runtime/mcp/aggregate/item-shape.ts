@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../json/json-object.ts";
 import type { ItemList } from "../protocol/item-lists.ts";
 import type { TargetEraName } from "../transports/target-era.ts";
 
@@ -7,7 +8,7 @@ import type { TargetEraName } from "../transports/target-era.ts";
  */
 export function shapeProblem(list: ItemList, text: string, era: TargetEraName): string | undefined {
   const value: unknown = JSON.parse(text);
-  if (!isRecord(value)) return "it is not an object";
+  if (!isJsonObject(value)) return "it is not an object";
   if (!Object.hasOwn(value, "name")) return "it has no name";
   const problem = problemIn(value, MEMBERS[list]);
   if (problem !== undefined) return problem;
@@ -38,10 +39,6 @@ function problemIn(value: JsonRecord, members: Members): string | undefined {
   return undefined;
 }
 
-function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function ofType(type: "string" | "boolean"): Check {
   return (value) => (typeof value === type ? undefined : `is not a ${type}`);
 }
@@ -51,7 +48,7 @@ const boolean = ofType("boolean");
 
 function record(members: Members = {}, required: readonly string[] = []): Check {
   return (value) => {
-    if (!isRecord(value)) return "is not an object";
+    if (!isJsonObject(value)) return "is not an object";
     const missing = required.find((name) => !Object.hasOwn(value, name));
     return missing === undefined ? problemIn(value, members) : `has no ${missing}`;
   };
@@ -144,10 +141,11 @@ function toolProblem(tool: JsonRecord, era: TargetEraName): string | undefined {
 
 /** Libraries of revisions with sessions accept only objects as the schemas of properties. */
 function objectSchema(value: unknown, era: TargetEraName): string | undefined {
-  if (!isRecord(value)) return value === undefined ? "is missing" : "is not an object";
+  if (!isJsonObject(value)) return value === undefined ? "is missing" : "is not an object";
   if (value.type !== "object") return 'is not of type "object"';
   const problem = problemIn(value, { properties: record(), required: listOf(text) });
-  if (problem !== undefined || era === "stateless" || !isRecord(value.properties)) return problem;
+  if (problem !== undefined || era === "stateless" || !isJsonObject(value.properties))
+    return problem;
   const odd = Object.values(value.properties).some(
     (schema) => typeof schema !== "object" || schema === null,
   );

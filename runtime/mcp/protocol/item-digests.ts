@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isJsonObject } from "../../json/json-object.ts";
 import { hasRepeatedKey, isObjectAt, skipSpace } from "../../json/json-text.ts";
 import { isTooDeep } from "../../json/nesting.ts";
 import type { ItemList } from "./item-lists.ts";
@@ -122,5 +123,5 @@ function withReferencesBack(schema: unknown): unknown {
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  return isJsonObject(value) ? { ...value } : {};
 }

@@ -1,6 +1,7 @@
 import { headerValue } from "../../http/headers/header-list.ts";
 import type { Upstream, UpstreamRequest } from "../../http/upstream/upstream.ts";
 import { parseExact } from "../../json/exact-json.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { schemaProblem } from "../../json/json-schema.ts";
 import { CONTEXT_FIELDS } from "../protocol/envelope.ts";
 import { type Message, readMessage, textAt } from "../protocol/message.ts";
@@ -259,7 +260,7 @@ function errorText({ status, location }: ResponseHead, body: string): string {
 function objectText(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? text : undefined;
+    return isJsonObject(value) ? text : undefined;
   } catch {
     return undefined;
   }

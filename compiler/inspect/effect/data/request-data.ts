@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../../../runtime/json/json-object.ts";
 import { type DataPath, JSON_BODY } from "./data-path.ts";
 
 /** A JSON object under construction. */
@@ -66,7 +67,7 @@ function changed(data: RequestData, path: DataPath, value: unknown): RequestData
   const [first = "", ...rest] = path;
   if (rest.length === 0) return { ...data, [first]: value };
   const inner = data[first];
-  return { ...data, [first]: changed(isObject(inner) ? inner : {}, rest, value) };
+  return { ...data, [first]: changed(isJsonObject(inner) ? inner : {}, rest, value) };
 }
 
 /** Parses the body; `undefined` if it is not JSON. */
@@ -82,7 +83,7 @@ function bodyOf({ request }: RequestData): unknown {
 
 /** Serializes the value of the JSON body into the body. */
 function withBody({ [JSON_BODY]: body, ...data }: RequestData): RequestData {
-  const request = isObject(data.request) ? data.request : {};
+  const request = isJsonObject(data.request) ? data.request : {};
   return body === undefined
     ? data
     : { ...data, request: { ...request, body: JSON.stringify(body) } };
@@ -98,20 +99,16 @@ function put(data: JsonObject, path: DataPath, value: unknown): void {
   const owner = path.slice(0, -1).reduce((object, step) => objectIn(object, step), data);
   const last = path.at(-1) ?? first;
   if (value === undefined) delete owner[last];
-  else owner[last] = isObject(value) ? { ...value } : value;
+  else owner[last] = isJsonObject(value) ? { ...value } : value;
 }
 
 function objectIn(owner: JsonObject, field: string): JsonObject {
   const known = owner[field];
-  const object = isObject(known) ? known : {};
+  const object = isJsonObject(known) ? known : {};
   owner[field] = object;
   return object;
 }
 
 function fieldOf(value: unknown, field: string): unknown {
-  return isObject(value) && Object.hasOwn(value, field) ? value[field] : undefined;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(value) && Object.hasOwn(value, field) ? value[field] : undefined;
 }

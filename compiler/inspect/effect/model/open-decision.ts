@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../../../runtime/json/json-object.ts";
 import type { CelPhase } from "../../../cel/compile.ts";
 import type { Rule } from "../../../model/rules.ts";
 import { canonicalRead, type DataPath, pathKey, sourceOfPath } from "../data/data-path.ts";
@@ -95,7 +96,7 @@ function withOpen(
   for (const [field, value] of Object.entries(data)) {
     const other = all[field];
     const path = [...above, field];
-    if (isPlainObject(value) && isPlainObject(other))
+    if (isJsonObject(value) && isJsonObject(other))
       all[field] = withOpen({ data: value, open }, other, path);
     else if (other === undefined || !isBelowOpen(path, open)) all[field] = value;
   }
@@ -104,10 +105,6 @@ function withOpen(
 
 function isBelowOpen(path: DataPath, open: readonly DataPath[]): boolean {
   return open.some((each) => each.every((step, at) => path[at] === step));
-}
-
-function isPlainObject(value: unknown): value is RequestData {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Solves rules; `undefined` if some values have no class. */
