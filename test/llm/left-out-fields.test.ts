@@ -81,7 +81,7 @@ function excludedFields(
 
 /** Matches fields of tools that OpenAI's servers run, which are left out as a whole, and of their calls. */
 const OF_HOSTED_TOOLS =
-  /^(?:input\[\]\.)?tools\[\]\.(?:action|background|filters|input_|model|moderation|output_|parameters|partial_images|quality|search_|size|user_location)|^input\[\]\.(?:action\.(?:queries|sources|url)|execution)$/;
+  /^(?:input\[\]\.)?tools\[\]\.(?:action|annotations|background|filters|input_|model|moderation|output_|parameters|partial_images|quality|search_|size|user_location)|^input\[\]\.(?:action\.(?:queries|sources|url)|approval_request_id|environment\.skills|execution)$/;
 
 /** Fields by the format of clients: for which providers each is left out. */
 type LeftOut = Readonly<Record<keyof typeof clients, Readonly<Record<string, string>>>>;
@@ -122,8 +122,20 @@ const hints: LeftOut = {
     "messages[].content[].cache_control": "OpenAI Responses Gemini",
     "messages[].content[].cache_control.ttl": "OpenAI Responses Gemini",
     "messages[].content[].caller": "all",
-    "messages[].content[].content[].cache_control": "OpenAI Responses Bedrock",
-    "messages[].content[].content[].cache_control.ttl": "OpenAI Responses Bedrock",
+    "messages[].content[].content.tool_references[].cache_control": "all",
+    "messages[].content[].content.tool_references[].cache_control.ttl": "all",
+    "messages[].content[].content[].cache_control": "OpenAI Responses Gemini",
+    "messages[].content[].content[].cache_control.ttl": "OpenAI Responses Gemini",
+    "messages[].content[].content[].citations": "Gemini",
+    "messages[].content[].content[].content[].cache_control": "OpenAI Responses Bedrock",
+    "messages[].content[].content[].content[].cache_control.ttl": "OpenAI Responses Bedrock",
+    "messages[].content[].content[].content[].citations": "OpenAI Responses Bedrock",
+    "messages[].content[].content[].source.content[].cache_control": "OpenAI Responses Bedrock",
+    "messages[].content[].content[].source.content[].cache_control.ttl": "OpenAI Responses Bedrock",
+    "messages[].content[].content[].source.content[].citations": "OpenAI Responses Bedrock",
+    "messages[].content[].source.content[].cache_control": "all",
+    "messages[].content[].source.content[].cache_control.ttl": "all",
+    "messages[].content[].source.content[].citations": "all",
     "messages[].content[].title": "Gemini",
     "metadata.user_id": "Bedrock Gemini",
     service_tier: "all",
@@ -139,6 +151,7 @@ const hints: LeftOut = {
     "tools[].strict": "Gemini",
     top_k: "OpenAI Responses",
     "messages[].content[].content[].page_age": "all",
+    "tools[].max_characters": "all",
     "tools[].max_uses": "Gemini",
     "tools[].user_location": "Gemini",
     "tools[].user_location.city": "Gemini",
@@ -150,7 +163,9 @@ const hints: LeftOut = {
     context_management: "all",
     "context_management[].compact_threshold": "all",
     "input[].encrypted_content": "all",
+    "input[].environment": "all",
     "input[].id": "all",
+    "input[].max_output_length": "OpenAI Anthropic Bedrock",
     "input[].phase": "all",
     "input[].status": "all",
     max_tool_calls: "all",
@@ -212,7 +227,7 @@ const misplacedFieldHints: LeftOut = {
     stream: "Bedrock Gemini",
     stream_options: "all",
     "stream_options.include_usage": "all",
-    "tools[].function.parameters": "Gemini",
+    "tools[].function.parameters": "all",
   },
   messages: {
     metadata: "all",
@@ -228,8 +243,8 @@ const misplacedFieldHints: LeftOut = {
   responses: {
     include: "all",
     "input[].content": "all",
-    "input[].tools[].tools[].parameters": "Gemini",
-    "tools[].tools[].parameters": "Gemini",
+    "input[].tools[].tools[].parameters": "all",
+    "tools[].tools[].parameters": "all",
     "input[].type": "all",
     model: "all",
     parallel_tool_calls: "all",

@@ -60,7 +60,7 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
           fitSchema === undefined
             ? fitted
             : withFittedSchemas(fitted, fitSchema, (check) => checks.set(call, check));
-        const named = withToolNames(withTurn(shaped), format.toolNames);
+        const named = withToolNames(withTurn(shaped, client), format.toolNames);
         return format.writeRequest(named, dialect, call.headers);
       };
       if (drop === undefined) return write(readEdited(client, call, body));
@@ -107,12 +107,25 @@ function readEdited(client: ClientFormat, call: ChatCall, body: JsonBody): ChatR
   }
 }
 
-/** Some providers refuse a conversation without a turn: a system prompt alone is what the user says. */
-function withTurn(request: ChatRequest): ChatRequest {
+/**
+ * Some providers refuse a conversation without a turn: a system prompt alone is what the user says. Throws LlmRefusal for a
+ * request that says nothing.
+ */
+function withTurn(request: ChatRequest, client: ClientFormat): ChatRequest {
   const { system, turns } = request;
-  if (turns.length > 0 || system.length === 0) return request;
-  return { ...request, system: [], turns: [{ role: "user", blocks: system }] };
+  if (turns.some(({ blocks }) => blocks.length > 0)) return request;
+  if (system.length > 0) {
+    return { ...request, system: [], turns: [{ role: "user", blocks: system }] };
+  }
+  const field = CONVERSATIONS[client.name] ?? "messages";
+  throw new LlmRefusal({ kind: "invalid", message: `"${field}" has no content`, field });
 }
+
+/** Fields of conversations that are not called `messages`. */
+const CONVERSATIONS: { readonly [Name in ClientFormat["name"]]?: string } = {
+  responses: "input",
+  generateContent: "contents",
+};
 
 /** Refuses a forced tool call without tools: otherwise the provider would not be asked for one. */
 function refuseForcedNothing({ toolChoice, tools, features }: ChatRequest): void {

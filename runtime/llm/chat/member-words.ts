@@ -119,7 +119,8 @@ function membersOfGoogle(): readonly string[] {
   return words.split(" ").flatMap((word) => [word, snakeCase(word)]);
 }
 
-function snakeCase(word: string): string {
+/** Returns the second spelling of a member in Google's API: `maxOutputTokens` is also `max_output_tokens`. */
+export function snakeCase(word: string): string {
   return word.replaceAll(/(?<=.)[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

@@ -1,4 +1,5 @@
 import type { NoteFeature } from "../chat/features.ts";
+import { NO_PARAMETERS, objectSchema } from "../chat/object-schema.ts";
 import type { ListedTool, OutputFormat, Reasoning, ToolChoice } from "../chat/request.ts";
 import { RequestObject, unsupportedField, wrongField } from "../chat/request-object.ts";
 import { parseObject } from "./parse-object.ts";
@@ -12,14 +13,11 @@ export function readFunctionTool(definition: RequestObject, note: NoteFeature): 
   return {
     name: definition.text("name"),
     description: definition.optionalText("description"),
-    schema: definition.any("parameters") ?? NO_PARAMETERS,
+    schema: objectSchema(definition.any("parameters")),
     isStrict,
     isCached: false,
   };
 }
-
-/** Schema of tools without parameters. */
-const NO_PARAMETERS = { type: "object", properties: {} };
 
 /** Reads a schema that the completion must follow: `{name, description, schema, strict}`. Throws LlmRefusal. */
 export function readSchemaOutput(format: RequestObject): OutputFormat {
@@ -50,8 +48,15 @@ export interface ReadToolChoice {
   readonly allowed?: readonly string[];
 }
 
-/** Reads `tool_choice`. Chat completions nest its name in an object. Throws LlmRefusal. */
-export function readToolChoice(fields: RequestObject, note: NoteFeature): ReadToolChoice {
+/**
+ * Reads `tool_choice`. `nameOf`: name of the function for a chosen tool; `undefined` if the provider runs the tool. Throws
+ * LlmRefusal.
+ */
+export function readToolChoice(
+  fields: RequestObject,
+  note: NoteFeature,
+  nameOf: (tool: RequestObject) => string | undefined = nestedName,
+): ReadToolChoice {
   const choice = fields.any("tool_choice");
   if (choice === undefined) return { toolChoice: undefined };
   note("toolChoice", "tool_choice");
@@ -61,19 +66,27 @@ export function readToolChoice(fields: RequestObject, note: NoteFeature): ReadTo
   }
   const chosen = RequestObject.of(choice, "tool_choice");
   const type = chosen.text("type");
-  if (type === "function" || type === "custom") {
-    const name = chosen.object(type)?.text("name") ?? chosen.text("name");
+  if (type !== "allowed_tools") {
+    const name = nameOf(chosen);
+    if (name === undefined) throw unsupportedField("tool_choice", `a tool_choice of "${type}"`);
     return { toolChoice: { kind: "tool", name } };
   }
-  if (type !== "allowed_tools") throw unsupportedField("tool_choice", `a tool_choice of "${type}"`);
   note("allowedTools", "tool_choice");
   const allowed = chosen.object("allowed_tools") ?? chosen;
   const kind = allowed.choice("mode", ["auto", "required"]) ?? "auto";
   const names = allowed.objects("tools").map((tool) => {
-    const named = tool.object("function") ?? tool.object("custom") ?? tool;
-    return named.text("name");
+    const name = nameOf(tool);
+    if (name === undefined) throw unsupportedField(tool.path, "a tool that the provider runs");
+    return name;
   });
   return { toolChoice: { kind }, allowed: names };
+}
+
+/** Returns the name of a tool of chat completions, which nest it in an object. */
+function nestedName(tool: RequestObject): string | undefined {
+  const type = tool.text("type");
+  if (type !== "function" && type !== "custom") return undefined;
+  return (tool.object(type) ?? tool).text("name");
 }
 
 /** Reads the reasoning effort, in OpenAI's words. Throws LlmRefusal. */

@@ -10,6 +10,12 @@ export function shortName(text: string): string {
   return `${start.slice(0, 63 - DIGITS)}_${createHash("sha256").update(text).digest("hex").slice(0, DIGITS)}`;
 }
 
+/** Returns an id of a call, or a short one for an id that is longer than a provider accepts. Equal ids are changed in the same way. */
+export function shortId(id: string, maxLength: number): string {
+  if (id.length <= maxLength) return id;
+  return `call_${createHash("sha256").update(id).digest("hex").slice(0, DIGITS)}`;
+}
+
 /** Whether a name may be a short name. */
 export function isShortName(name: string): boolean {
   return ENDING.test(name);

@@ -20,6 +20,10 @@ export const completionsFields: FieldTable = {
   parallel_tool_calls: "read",
   response_format: "read",
   reasoning_effort: "read",
+  // Fields of OpenRouter, Anthropic and servers of open models, which clients send to all of them.
+  reasoning: "read",
+  thinking: "read",
+  top_k: "read",
   web_search_options: "read",
   user: "read",
   safety_identifier: "read",

@@ -1,12 +1,18 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { CacheMark, ContentBlock, ImageBlock, TextBlock } from "../../chat/content.ts";
 import { type Feature, type NoteFeature, noteBlankStop } from "../../chat/features.ts";
-import { type ChatRequest, type ListedTool, type OutputFormat, Turns } from "../../chat/request.ts";
-import { checkFields } from "../../chat/request-fields.ts";
+import {
+  type ChatRequest,
+  type ListedTool,
+  type OutputFormat,
+  type Reasoning,
+  Turns,
+} from "../../chat/request.ts";
+import { checkFields, refuseField } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
 import { ANY_SEARCH, type WebSearch } from "../../chat/web-search.ts";
 import { readCacheMark } from "../cache-mark.ts";
-import { readDataUrl } from "../data-url.ts";
+import { readDataUrl, readFileData } from "../data-url.ts";
 import {
   readCallInput,
   readEffort,
@@ -38,6 +44,7 @@ export function readCompletionsRequest(body: JsonObject): ChatRequest {
   noteField("seed", "seed");
   noteField("stop", "stop");
   noteField("reasoning", "reasoning_effort");
+  noteField("topK", "top_k");
   noteField("user", "user");
   noteField("user", "safety_identifier");
   const parallelTools = fields.boolean("parallel_tool_calls");
@@ -57,14 +64,14 @@ export function readCompletionsRequest(body: JsonObject): ChatRequest {
     maxTokens: fields.number("max_completion_tokens") ?? fields.number("max_tokens"),
     temperature: fields.number("temperature"),
     topP: fields.number("top_p"),
-    topK: undefined,
+    topK: fields.number("top_k"),
     frequencyPenalty: fields.number("frequency_penalty"),
     presencePenalty: fields.number("presence_penalty"),
     seed: fields.number("seed"),
     choices,
     stop,
     output: readOutput(fields, note),
-    reasoning: readEffort(fields, "reasoning_effort"),
+    reasoning: readReasoning(fields, note),
     user: fields.optionalText("safety_identifier") ?? fields.optionalText("user"),
     openai: fields.some(SHARED_FIELDS),
     verbosity: fields.optionalText("verbosity"),
@@ -144,6 +151,8 @@ function markedLast<Block extends ContentBlock>(
 
 function readParts(message: RequestObject, note: NoteFeature): readonly ContentBlock[] {
   if (typeof message.any("content") === "string") return readTexts(message, note);
+  if (message.list("content") === undefined)
+    throw wrongField(message.at("content"), "a string or a list of parts");
   const parts = message.objects("content").flatMap((part): readonly ContentBlock[] => {
     const type = part.text("type");
     switch (type) {
@@ -183,8 +192,8 @@ function readFile(part: RequestObject, note: NoteFeature): ContentBlock {
     return { kind: "document", source: { kind: "file", id }, name };
   }
   const data = file.text("file_data");
-  const source = readDataUrl(data);
-  if (source === undefined) throw wrongField(file.at("file_data"), "a data URL");
+  const source = readFileData(data, name);
+  if (source === undefined) throw wrongField(file.at("file_data"), "a data URL or base64");
   note("document", part.path);
   return { kind: "document", source, name };
 }
@@ -253,6 +262,34 @@ function readWebSearch(fields: RequestObject, note: NoteFeature): WebSearch | un
   const place = options.object("user_location")?.object("approximate");
   return { ...ANY_SEARCH, location: readLocation(place) };
 }
+
+/** Reads the amount of reasoning, also in the fields of OpenRouter's and Anthropic's clients. */
+function readReasoning(fields: RequestObject, note: NoteFeature): Reasoning | undefined {
+  const own = readEffort(fields, "reasoning_effort");
+  if (own !== undefined) return own;
+  const routed = fields.object("reasoning");
+  const thinking = fields.object("thinking");
+  if (routed !== undefined) {
+    note("reasoning", "reasoning");
+    for (const name of routed.keys) if (!ROUTED.has(name)) refuseField(routed, name);
+    const tokens = routed.number("max_tokens");
+    if (routed.boolean("enabled") === false) return { kind: "off" };
+    if (tokens !== undefined) return { kind: "budget", tokens };
+    const isOn = routed.boolean("enabled") === true;
+    return (
+      readEffort(routed, "effort") ?? (isOn ? { kind: "effort", effort: "medium" } : undefined)
+    );
+  }
+  if (thinking === undefined) return undefined;
+  note("reasoning", "thinking");
+  const tokens = thinking.number("budget_tokens");
+  const type = thinking.choice("type", ["enabled", "disabled", "adaptive"]);
+  if (type === "disabled") return { kind: "off" };
+  return tokens === undefined ? { kind: "effort", effort: "high" } : { kind: "budget", tokens };
+}
+
+/** Members of OpenRouter's `reasoning`. The reasoning of a response can be ignored. */
+const ROUTED: ReadonlySet<string> = new Set(["effort", "max_tokens", "enabled", "exclude"]);
 
 function readStop(fields: RequestObject): readonly string[] {
   const stop = fields.any("stop");

@@ -3,8 +3,10 @@ import type { ContentBlock, ToolResultBlock } from "../../chat/content.ts";
 import type { FeatureSupport } from "../../chat/features.ts";
 import type { Dialect } from "../../chat/formats.ts";
 import type { ChatRequest, OutputFormat, Reasoning, ToolChoice, Turn } from "../../chat/request.ts";
-import { dataUrl } from "../data-url.ts";
+import { dataUrl, decodedFile, fileName } from "../data-url.ts";
 import { isReasoningModel } from "../openai-models.ts";
+import { shortId } from "../short-name.ts";
+import { stopWithin } from "../stop-within.ts";
 import { effortOf } from "../thinking.ts";
 import { userId } from "../user-id.ts";
 import { completionsToolCall } from "./tool-call.ts";
@@ -36,7 +38,8 @@ export const COMPLETIONS_SUPPORT: FeatureSupport = {
   objectOutput: "kept",
   schemaOutput: "kept",
   reasoning: "changed",
-  reasoningReplay: "dropped",
+  // Only models whose servers expect it back get it.
+  reasoningReplay: "changed",
   cacheMarks: "dropped",
   user: "kept",
 };
@@ -49,7 +52,10 @@ export function writeCompletionsRequest(
   const { tools, choices, stop } = request;
   return JSON.stringify({
     model: request.model,
-    messages: [...systemMessage(request), ...request.turns.flatMap(messagesOf)],
+    messages: [
+      ...systemMessage(request),
+      ...request.turns.flatMap((turn) => messagesOf(turn, request.model)),
+    ],
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, schema: parameters, isStrict: strict }) => ({
         type: "function",
@@ -65,7 +71,7 @@ export function writeCompletionsRequest(
     presence_penalty: request.presencePenalty,
     seed: request.seed,
     n: choices,
-    stop: stop.length === 0 ? undefined : stop,
+    stop: stop.length === 0 ? undefined : stopWithin(request, MAX_STOP),
     response_format: request.output && responseFormat(request.output),
     reasoning_effort: request.reasoning && reasoningEffort(request.reasoning),
     user: userId(request.user, MAX_USER),
@@ -75,6 +81,10 @@ export function writeCompletionsRequest(
 
 /** Maximum length of OpenAI's `user`. */
 const MAX_USER = 64;
+/** Maximum number of stop sequences. */
+const MAX_STOP = 4;
+/** Maximum length of ids of calls. */
+const MAX_CALL_ID = 40;
 
 function systemMessage({ system }: ChatRequest): readonly JsonObject[] {
   if (system.length === 0) return [];
@@ -83,8 +93,8 @@ function systemMessage({ system }: ChatRequest): readonly JsonObject[] {
   return [{ role: "system", content }];
 }
 
-function messagesOf({ role, blocks }: Turn): readonly JsonObject[] {
-  return role === "assistant" ? [assistantMessage(blocks)] : userMessages(blocks);
+function messagesOf({ role, blocks }: Turn, model: string): readonly JsonObject[] {
+  return role === "assistant" ? [assistantMessage(blocks, model)] : userMessages(blocks);
 }
 
 /** Places tool results first: they must directly follow the calls. */
@@ -103,7 +113,11 @@ function userMessages(blocks: readonly ContentBlock[]): readonly JsonObject[] {
 
 function toolMessage({ id, content, isError }: ToolResultBlock): JsonObject {
   const text = content.flatMap((block) => (block.kind === "text" ? [block.text] : [])).join("\n");
-  return { role: "tool", tool_call_id: id, content: isError ? `Error: ${text}` : text };
+  return {
+    role: "tool",
+    tool_call_id: shortId(id, MAX_CALL_ID),
+    content: isError ? `Error: ${text}` : text,
+  };
 }
 
 function part(block: ContentBlock): JsonObject {
@@ -121,8 +135,13 @@ function part(block: ContentBlock): JsonObject {
     case "document": {
       const { source, name } = block;
       if (source.kind === "text") return textPart(source.text);
-      const data = source.kind === "base64" ? dataUrl(source) : "";
-      return { type: "file", file: { filename: name ?? "document.pdf", file_data: data } };
+      // Other sources are refused earlier.
+      if (source.kind !== "base64") return textPart("");
+      // Many servers take no files but PDF.
+      const text = decodedFile(source);
+      if (text !== undefined) return textPart(name === undefined ? text : `${name}:\n${text}`);
+      const filename = name ?? fileName(source);
+      return { type: "file", file: { filename, file_data: dataUrl(source) } };
     }
     case "audio":
       return { type: "input_audio", input_audio: { data: block.data, format: block.format } };
@@ -136,15 +155,33 @@ function textPart(text: string): JsonObject {
   return { type: "text", text };
 }
 
-function assistantMessage(blocks: readonly ContentBlock[]): JsonObject {
+function assistantMessage(blocks: readonly ContentBlock[], model: string): JsonObject {
   const texts = blocks.flatMap((block) => (block.kind === "text" ? [block.text] : []));
   const calls = blocks.flatMap((block) => (block.kind === "tool-call" ? [block] : []));
   return {
     role: "assistant",
     content: texts.length === 0 ? (calls.length === 0 ? "" : null) : texts.join(""),
-    ...(calls.length > 0 && { tool_calls: calls.map(completionsToolCall) }),
+    reasoning_content: replayedReasoning(blocks, model),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map((call) =>
+        completionsToolCall({ ...call, id: shortId(call.id, MAX_CALL_ID) }),
+      ),
+    }),
   };
 }
+
+/**
+ * Returns reasoning that the servers of a model expect back, which other servers refuse. DeepSeek requires the member next to
+ * calls even if it is empty, as for calls of another model.
+ */
+function replayedReasoning(blocks: readonly ContentBlock[], model: string): string | undefined {
+  if (!REPLAYING_MODEL.test(model)) return undefined;
+  const texts = blocks.flatMap((block) => (block.kind === "reasoning" ? [block.text] : []));
+  const isRequired = /deepseek/i.test(model) && blocks.some(({ kind }) => kind === "tool-call");
+  return texts.length > 0 || isRequired ? texts.join("\n\n") : undefined;
+}
+
+const REPLAYING_MODEL = /deepseek|kimi|mimo-|glm-|minimax/i;
 
 function toolChoice(choice: ToolChoice): unknown {
   return choice.kind === "tool"

@@ -1,16 +1,17 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
+import { camelMembers } from "../generate-content/google-object.ts";
 import { PER_IMAGE, PER_MESSAGE, tokensOfBytes, tokensOfJson } from "../token-count/estimate.ts";
 
 /** Estimates the tokens of a request of generateContent: a quarter of the bytes of all text, and fixed amounts for files. */
 export function estimateContentTokens(body: JsonObject): number {
-  const { generateContentRequest: whole } = body;
+  const { generateContentRequest: whole } = camelMembers(body);
   const {
     contents,
     systemInstruction: system,
     tools,
     toolConfig: choice,
-  } = isJsonObject(whole) ? whole : body;
+  } = camelMembers(isJsonObject(whole) ? whole : body);
   const parts = [contentTokens(contents), contentTokens(system), tokensOfJson(tools)];
   const sum = parts.reduce((total, each) => total + each, tokensOfJson(choice));
   return Math.max(1, Math.ceil(sum));
@@ -24,9 +25,10 @@ function contentTokens(value: unknown): number {
   }
   if (!isJsonObject(value)) return 0;
   if (value.parts !== undefined) return PER_MESSAGE + contentTokens(value.parts);
-  const { inlineData, fileData, thoughtSignature: _, ...part } = value;
-  const media = [inlineData, fileData].find(isJsonObject);
-  if (media === undefined) return tokensOfJson(part);
+  const { inlineData, fileData, thoughtSignature: _, ...part } = camelMembers(value);
+  const found = [inlineData, fileData].find(isJsonObject);
+  if (found === undefined) return tokensOfJson(part);
+  const media = camelMembers(found);
   const isImage = String(media.mimeType ?? "image/").startsWith("image/");
   return isImage ? PER_IMAGE : tokensOfBytes(media.data);
 }

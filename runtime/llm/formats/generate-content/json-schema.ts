@@ -1,11 +1,11 @@
-import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import { mapObject } from "../../chat/map-values.ts";
+import { camelMembers } from "./google-object.ts";
 
 /** Converts a `Schema` of generateContent to JSON Schema. `isClosed`: whether objects have no other properties. */
 export function jsonSchemaOf(schema: unknown, isClosed = false): unknown {
   if (!isJsonObject(schema)) return schema;
-  const { type, nullable, format, ...others } = schema;
+  const { type, nullable, format, ...others } = camelMembers(schema);
   const own = typeof type === "string" ? type.toLowerCase() : undefined;
   // The format of strings with a list of values, which JSON Schema does not know.
   const isFormat = format !== undefined && format !== "enum";
@@ -29,6 +29,3 @@ function convertedMember(value: unknown, key: string, isClosed: boolean): unknow
 const COUNTS: ReadonlySet<string> = new Set([
   ...["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"],
 ]);
-
-/** Schema of functions without parameters. */
-export const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };

@@ -1,10 +1,11 @@
 import type { AudioBlock, DocumentBlock, ImageBlock, MediaSource } from "../../chat/content.ts";
 import type { NoteFeature } from "../../chat/features.ts";
-import type { RequestObject } from "../../chat/request-object.ts";
+import { unsupportedField } from "../../chat/request-object.ts";
+import type { GoogleObject } from "./google-object.ts";
 
 /** Reads a part with a picture, sound or a file; `undefined` for another part. Throws LlmRefusal. */
 export function readMedia(
-  part: RequestObject,
+  part: GoogleObject,
   note: NoteFeature,
 ): ImageBlock | DocumentBlock | AudioBlock | undefined {
   const inline = part.object("inlineData");
@@ -15,6 +16,7 @@ export function readMedia(
       note("audio", inline.path);
       return { kind: "audio", data, format: mediaType.slice("audio/".length) };
     }
+    if (mediaType.startsWith("video/")) throw unsupportedField(inline.path, "a video");
     const isImage = mediaType.startsWith("image/");
     note(isImage ? "image" : "document", inline.path);
     return block(isImage, { kind: "base64", mediaType, data }, inline);
@@ -22,7 +24,11 @@ export function readMedia(
   const file = part.object("fileData");
   if (file === undefined) return undefined;
   const url = file.text("fileUri");
-  const isImage = file.optionalText("mimeType")?.startsWith("image/") === true;
+  const mediaType = file.optionalText("mimeType") ?? "";
+  if (mediaType.startsWith("video/") || VIDEO_PAGE.test(url)) {
+    throw unsupportedField(file.at("fileUri"), "a video");
+  }
+  const isImage = mediaType.startsWith("image/");
   if (!isUrl(url)) {
     note("fileReference", file.at("fileUri"));
     return block(isImage, { kind: "file", id: url }, file);
@@ -31,10 +37,13 @@ export function readMedia(
   return block(isImage, { kind: "url", url }, file);
 }
 
-function block(isImage: boolean, source: MediaSource, named: RequestObject) {
+function block(isImage: boolean, source: MediaSource, named: GoogleObject) {
   if (isImage) return { kind: "image" as const, source };
   return { kind: "document" as const, source, name: named.optionalText("displayName") };
 }
+
+/** Pages whose videos Google's models watch. */
+const VIDEO_PAGE = /^https?:\/\/(?:www\.|m\.)?(?:youtube\.com|youtu\.be)\//;
 
 /** Whether an address is one of the web. Google's own storage and uploaded files can be read by Google only. */
 function isUrl(address: string): boolean {

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { ContentBlock, TextBlock, ToolResultBlock } from "../../chat/content.ts";
 import { type Feature, noteBlankStop } from "../../chat/features.ts";
+import { objectSchema } from "../../chat/object-schema.ts";
 import {
   type ChatRequest,
   type Effort,
@@ -11,16 +12,17 @@ import {
   Turns,
 } from "../../chat/request.ts";
 import { checkFields, refuseField } from "../../chat/request-fields.ts";
-import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
+import { unsupportedField, wrongField } from "../../chat/request-object.ts";
 import { ANY_SEARCH, type WebSearch } from "../../chat/web-search.ts";
-import { jsonSchemaOf, NO_PARAMETERS } from "./json-schema.ts";
+import { GoogleObject } from "./google-object.ts";
+import { jsonSchemaOf } from "./json-schema.ts";
 import { readMedia } from "./media.ts";
 import { joinedBlocks, readReasoning } from "./replayed-reasoning.ts";
 import { generateContentFields, generationFields } from "./request-fields.ts";
 
 /** Reads a request of generateContent, with the model of its path as `model`. Throws LlmRefusal. */
 export function readGenerateContentRequest(body: JsonObject): ChatRequest {
-  const fields = new RequestObject(body);
+  const fields = new GoogleObject(body);
   checkFields(fields, generateContentFields);
   return new GenerateContentReader(fields).read();
 }
@@ -32,19 +34,19 @@ interface OpenCall {
 }
 
 class GenerateContentReader {
-  readonly #fields: RequestObject;
+  readonly #fields: GoogleObject;
   readonly #features = new Map<Feature, string>();
   /** Calls without results so far: clients need not send the ids of calls. */
   #calls: readonly OpenCall[] = [];
   #count = 0;
 
-  constructor(fields: RequestObject) {
+  constructor(fields: GoogleObject) {
     this.#fields = fields;
   }
 
   read(): ChatRequest {
     const fields = this.#fields;
-    const config = fields.object("generationConfig") ?? new RequestObject({}, "generationConfig");
+    const config = fields.object("generationConfig") ?? new GoogleObject({}, "generationConfig");
     checkFields(config, generationFields);
     for (const [feature, name] of NOTED) {
       if (config.any(name) !== undefined) this.#note(feature, config.at(name));
@@ -104,7 +106,7 @@ class GenerateContentReader {
     return turns.all;
   }
 
-  #blocks(part: RequestObject): readonly ContentBlock[] {
+  #blocks(part: GoogleObject): readonly ContentBlock[] {
     const call = part.object("functionCall");
     if (call !== undefined) return [this.#call(call, part.optionalText("thoughtSignature"))];
     const result = part.object("functionResponse");
@@ -121,7 +123,7 @@ class GenerateContentReader {
     return text === "" ? [] : [{ kind: "text", text }];
   }
 
-  #call(call: RequestObject, signature: string | undefined): ContentBlock {
+  #call(call: GoogleObject, signature: string | undefined): ContentBlock {
     const name = call.text("name");
     this.#count += 1;
     const id = call.optionalText("id") ?? `call_${this.#count}`;
@@ -135,7 +137,7 @@ class GenerateContentReader {
     };
   }
 
-  #result(result: RequestObject): ToolResultBlock {
+  #result(result: GoogleObject): ToolResultBlock {
     const name = result.text("name");
     const id = result.optionalText("id") ?? this.#calls.find((call) => call.name === name)?.id;
     if (id === undefined) throw wrongField(result.at("name"), "the name of a call before it");
@@ -154,7 +156,7 @@ class GenerateContentReader {
     return { kind: "tool-result", id, content: [{ kind: "text", text }, ...shown], isError };
   }
 
-  #functions(tool: RequestObject): readonly ListedTool[] {
+  #functions(tool: GoogleObject): readonly ListedTool[] {
     const other = tool.keys.find((key) => key !== "functionDeclarations" && key !== "googleSearch");
     if (other !== undefined) throw unsupportedField(tool.path, `the tool "${other}"`);
     return tool.objects("functionDeclarations").map((declared) => {
@@ -162,12 +164,9 @@ class GenerateContentReader {
       return {
         name: declared.text("name"),
         description: declared.optionalText("description"),
-        schema:
-          declared.any("parametersJsonSchema") ??
-          // Python's SDK sends its own spelling, which Google reads as well.
-          declared.any("parameters_json_schema") ??
-          jsonSchemaOf(declared.any("parameters")) ??
-          NO_PARAMETERS,
+        schema: objectSchema(
+          declared.any("parametersJsonSchema") ?? jsonSchemaOf(declared.any("parameters")),
+        ),
         isStrict: undefined,
         isCached: false,
       };
@@ -204,7 +203,7 @@ class GenerateContentReader {
     };
   }
 
-  #output(config: RequestObject): OutputFormat | undefined {
+  #output(config: GoogleObject): OutputFormat | undefined {
     const schema =
       config.any("responseJsonSchema") ??
       config.any("_responseJsonSchema") ??
@@ -222,7 +221,7 @@ class GenerateContentReader {
     return { kind: "object" };
   }
 
-  #reasoning(config: RequestObject): Reasoning | undefined {
+  #reasoning(config: GoogleObject): Reasoning | undefined {
     const thinking = config.object("thinkingConfig");
     if (thinking === undefined) return undefined;
     const level = thinking.choice("thinkingLevel", LEVELS);

@@ -11,6 +11,7 @@ import { LlmRefusal } from "../../chat/llm-error.ts";
 import type { ChatRequest, Effort, OutputFormat, ToolChoice, Turn } from "../../chat/request.ts";
 import { refuseSearch } from "../../chat/web-search.ts";
 import { googleSignature } from "../google-signature.ts";
+import { stopWithin } from "../stop-within.ts";
 import { writeSchema } from "./schema.ts";
 
 /** Support of features in generateContent. */
@@ -231,13 +232,17 @@ function generationConfig(request: ChatRequest): JsonObject | undefined {
     topK: request.topK,
     frequencyPenalty: request.frequencyPenalty,
     presencePenalty: request.presencePenalty,
-    seed: request.seed,
-    stopSequences: stop.length === 0 ? undefined : stop,
+    // 32 bits here.
+    seed: request.seed === undefined ? undefined : request.seed % 2 ** 31,
+    stopSequences: stop.length === 0 ? undefined : stopWithin(request, MAX_STOP),
     thinkingConfig: thinkingConfig(request),
     ...(output && outputConfig(output, request)),
   };
   return Object.values(config).some((value) => value !== undefined) ? config : undefined;
 }
+
+/** Maximum number of stop sequences. */
+const MAX_STOP = 5;
 
 function outputConfig(output: OutputFormat, { features }: ChatRequest): JsonObject {
   const responseMimeType = "application/json";

@@ -9,6 +9,7 @@ import type {
   ToolResultBlock,
 } from "../../chat/content.ts";
 import { type Feature, noteBlankStop } from "../../chat/features.ts";
+import { objectSchema } from "../../chat/object-schema.ts";
 import {
   type ChatRequest,
   type ListedTool,
@@ -22,6 +23,8 @@ import { RequestObject, unsupportedField, wrongField } from "../../chat/request-
 import type { WebSearch } from "../../chat/web-search.ts";
 import { readCacheMark } from "../cache-mark.ts";
 import { readLocation } from "../user-location.ts";
+import { clientTool } from "./client-tools.ts";
+import { hostedCall, hostedResult, isSearchBlock, isToolSearch } from "./hosted-blocks.ts";
 import { messagesFields } from "./request-fields.ts";
 
 /** Reads a request of Anthropic's Messages API. Throws LlmRefusal. */
@@ -48,7 +51,7 @@ class MessagesReader {
       const role = message.choice("role", ["user", "assistant", "system"]);
       if (role === undefined) throw wrongField(message.at("role"), "user or assistant");
       if (role === "system") system.push(...this.#texts(message, "content"));
-      else turns.add(role, this.#blocks(message));
+      else this.#addMessage(turns, role, message);
     }
     const choice = fields.object("tool_choice");
     const tools = fields.objects("tools");
@@ -70,7 +73,7 @@ class MessagesReader {
       isStream: fields.boolean("stream") ?? false,
       system,
       turns: turns.all,
-      tools: tools.filter((tool) => !isSearchTool(tool)).map((tool) => this.#tool(tool)),
+      tools: tools.filter((tool) => !isSearch(tool)).map((tool) => this.#tool(tool)),
       webSearch,
       toolChoice: choice && webSearch?.isForced !== true ? this.#toolChoice(choice) : undefined,
       parallelTools: isSerial ? false : undefined,
@@ -116,13 +119,53 @@ class MessagesReader {
     return readCacheMark(block, (feature, field) => this.#note(feature, field));
   }
 
-  #blocks(message: RequestObject): readonly ContentBlock[] {
-    if (typeof message.any("content") === "string") return this.#texts(message, "content");
+  /** Adds a message. Calls that servers ran for it become calls of functions with results, which are results of users in other formats. */
+  #addMessage(turns: Turns, role: "user" | "assistant", message: RequestObject): void {
+    if (typeof message.any("content") === "string") {
+      turns.add(role, this.#texts(message, "content"));
+      return;
+    }
     if (message.list("content") === undefined)
       throw wrongField(message.at("content"), "text or blocks");
-    return message.objects("content").flatMap((block) => {
-      return isSearchBlock(block) ? [] : [this.#block(block)];
-    });
+    const blocks = message.objects("content").filter((block) => !isSearchBlock(block));
+    const results = new Map(
+      blocks.flatMap((block) => {
+        const result = hostedResult(block);
+        return result === undefined ? [] : [[result.id, result] as const];
+      }),
+    );
+    turns.add(role, []);
+    for (const block of blocks) {
+      const call = hostedCall(block);
+      if (call !== undefined) {
+        const result = results.get(call.id);
+        // The server has not completed the call.
+        if (result === undefined) throw unsupportedField(block.path, "a call without its result");
+        results.delete(call.id);
+        turns.add("assistant", [call]);
+        turns.add("user", [result]);
+      } else if (hostedResult(block) === undefined) turns.add(role, this.#blocks(block));
+    }
+    const orphan = blocks.find((block) => results.has(String(block.any("tool_use_id"))));
+    if (orphan !== undefined)
+      throw wrongField(orphan.at("tool_use_id"), "the id of a call before it");
+  }
+
+  #blocks(block: RequestObject): readonly ContentBlock[] {
+    return block.any("type") === "search_result" ? this.#found(block) : [this.#block(block)];
+  }
+
+  /** Reads what a search of the client has found as text. */
+  #found(block: RequestObject): readonly TextBlock[] {
+    refuseField(block, "citations", [{ enabled: false }]);
+    const from = `${block.text("title")} (${block.text("source")}):`;
+    const texts = block.objects("content").map((part) => this.#text(part));
+    const last = this.#cache(block);
+    return [
+      { kind: "text", text: from },
+      ...texts.slice(0, -1),
+      ...texts.slice(-1).map((text) => (last === undefined ? text : { ...text, cache: last })),
+    ];
   }
 
   #block(block: RequestObject): ContentBlock {
@@ -164,7 +207,7 @@ class MessagesReader {
     const blocks =
       content === undefined || typeof content === "string"
         ? this.#texts(block, "content")
-        : block.objects("content").map((each) => this.#resultBlock(each));
+        : block.objects("content").flatMap((each) => this.#resultBlocks(each));
     return {
       kind: "tool-result",
       id: block.text("tool_use_id"),
@@ -174,12 +217,16 @@ class MessagesReader {
     };
   }
 
-  #resultBlock(block: RequestObject): TextBlock | ImageBlock | DocumentBlock {
+  #resultBlocks(block: RequestObject): readonly (TextBlock | ImageBlock | DocumentBlock)[] {
     const type = block.text("type");
-    if (type === "text") return this.#text(block);
+    if (type === "text") return [this.#text(block)];
+    if (type === "search_result") return this.#found(block);
+    // A search of the client for tools: all of them are listed.
+    if (type === "tool_reference")
+      return [{ kind: "text", text: `Tool: ${block.text("tool_name")}` }];
     this.#note("toolResultMedia", block.path);
-    if (type === "image") return this.#image(block);
-    if (type === "document") return this.#document(block);
+    if (type === "image") return [this.#image(block)];
+    if (type === "document") return [this.#document(block)];
     throw unsupportedField(block.at("type"), `a result of type "${type}"`);
   }
 
@@ -197,9 +244,10 @@ class MessagesReader {
     refuseField(block, "citations", [{ enabled: false }]);
     const name = block.optionalText("title");
     const cache = this.#cache(block);
-    if (source.text("type") === "text") {
+    const text = this.#documentText(source);
+    if (text !== undefined) {
       this.#note("document", source.path);
-      return { kind: "document", source: { kind: "text", text: source.text("data") }, name, cache };
+      return { kind: "document", source: { kind: "text", text }, name, cache };
     }
     return {
       kind: "document",
@@ -207,6 +255,15 @@ class MessagesReader {
       name,
       cache,
     };
+  }
+
+  #documentText(source: RequestObject): string | undefined {
+    const type = source.text("type");
+    if (type === "text") return source.text("data");
+    if (type !== "content") return undefined;
+    return this.#texts(source, "content")
+      .map(({ text }) => text)
+      .join("\n\n");
   }
 
   #media(source: RequestObject, inline: Feature, byUrl: Feature): MediaSource {
@@ -240,14 +297,16 @@ class MessagesReader {
 
   #tool(tool: RequestObject): ListedTool {
     const type = tool.optionalText("type") ?? "custom";
-    if (type !== "custom") throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
+    const known = clientTool(type);
+    if (type !== "custom" && known === undefined)
+      throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
     refuseField(tool, "allowed_callers", [["direct"]]);
     const isStrict = tool.boolean("strict");
     if (isStrict === true) this.#note("strictTools", tool.at("strict"));
     return {
       name: tool.text("name"),
-      description: tool.optionalText("description"),
-      schema: tool.any("input_schema") ?? { type: "object", properties: {} },
+      description: known?.description ?? tool.optionalText("description"),
+      schema: known?.schema ?? objectSchema(tool.any("input_schema")),
       isStrict,
       isCached: this.#cache(tool) !== undefined,
     };
@@ -303,14 +362,12 @@ class MessagesReader {
   }
 }
 
-/** Whether a tool is Anthropic's own search, in any of its versions. */
-function isSearchTool(tool: RequestObject): boolean {
-  return /^web_search_\d+$/.test(tool.optionalText("type") ?? "");
+/** Whether a tool is Anthropic's own search for pages or tools. */
+function isSearch(tool: RequestObject): boolean {
+  return isSearchTool(tool) || isToolSearch(tool.optionalText("type") ?? "");
 }
 
-/** Whether a block is of a search that a provider ran: its results are part of the model's text. */
-function isSearchBlock(block: RequestObject): boolean {
-  const type = block.any("type");
-  const isCall = type === "server_tool_use" && block.any("name") === "web_search";
-  return isCall || type === "web_search_tool_result";
+/** Whether a tool is Anthropic's own search of the web, in any of its versions. */
+function isSearchTool(tool: RequestObject): boolean {
+  return /^web_search_\d+$/.test(tool.optionalText("type") ?? "");
 }

@@ -1,10 +1,12 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { parseExact } from "../../../json/exact-json.ts";
-import type { CacheMark, ContentBlock, MediaSource } from "../../chat/content.ts";
+import type { CacheMark, ContentBlock, DocumentBlock, MediaSource } from "../../chat/content.ts";
 import type { FeatureSupport } from "../../chat/features.ts";
 import type { Dialect } from "../../chat/formats.ts";
+import { LlmRefusal } from "../../chat/llm-error.ts";
 import type { ChatRequest, ToolChoice, Turn } from "../../chat/request.ts";
 import type { WebSearch } from "../../chat/web-search.ts";
+import { decodedFile } from "../data-url.ts";
 import { OBJECT_INSTRUCTION } from "../object-instruction.ts";
 import { claudeReasoning, isSigned } from "../thinking.ts";
 import { userId } from "../user-id.ts";
@@ -51,6 +53,7 @@ export function writeMessagesRequest(request: ChatRequest, dialect: Dialect): st
 }
 
 function messagesBody(request: ChatRequest, dialect: Dialect): JsonObject {
+  refuseOtherFiles(request);
   const { maxOutput = dialect.defaultMaxTokens ?? 4096 } = request.traits ?? {};
   const defaultMaxTokens = Math.min(maxOutput, MAX_DEFAULT_TOKENS);
   const reasoning = claudeReasoning(request, defaultMaxTokens);
@@ -123,11 +126,7 @@ function blockOf(block: ContentBlock): readonly JsonObject[] {
       return [{ type: "image", source: sourceOf(block.source), ...cached(block.cache) }];
     case "document": {
       const { source, name: title, cache } = block;
-      const written =
-        source.kind === "text"
-          ? { type: "text", media_type: "text/plain", data: source.text }
-          : sourceOf(source);
-      return [{ type: "document", source: written, title, ...cached(cache) }];
+      return [{ type: "document", source: documentSource(source), title, ...cached(cache) }];
     }
     case "tool-call": {
       const { id, name, input, cache } = block;
@@ -154,6 +153,35 @@ function blockOf(block: ContentBlock): readonly JsonObject[] {
     case "audio":
       return [];
   }
+}
+
+/** Refuses files that are neither PDF nor text. */
+function refuseOtherFiles({ turns, features }: ChatRequest): void {
+  const blocks = turns.flatMap((turn) => turn.blocks);
+  const all = [
+    ...blocks,
+    ...blocks.flatMap((each) => (each.kind === "tool-result" ? each.content : [])),
+  ];
+  for (const block of all) {
+    if (block.kind !== "document" || block.source.kind !== "base64") continue;
+    const { mediaType } = block.source;
+    if (mediaType === PDF || decodedFile(block.source) !== undefined) continue;
+    const message = `a file of type "${mediaType}" is not supported by the provider of this route`;
+    throw new LlmRefusal({ kind: "unsupported", message, field: features.get("document") });
+  }
+}
+
+const PDF = "application/pdf";
+
+function documentSource(source: DocumentBlock["source"]): JsonObject {
+  if (source.kind === "text") return plainText(source.text);
+  // Files in base64 must be PDF here.
+  const text = source.kind === "base64" ? decodedFile(source) : undefined;
+  return text === undefined ? sourceOf(source) : plainText(text);
+}
+
+function plainText(data: string): JsonObject {
+  return { type: "text", media_type: "text/plain", data };
 }
 
 function sourceOf(source: MediaSource): JsonObject {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../cel/variables.ts";
+import type { TextBlock } from "../../chat/content.ts";
 import type { RequestObject } from "../../chat/request-object.ts";
 import { readCallInput } from "../openai-fields.ts";
 import { isFilledText, parseObject } from "../parse-object.ts";
@@ -31,6 +32,10 @@ export function readAgentCall(item: RequestObject): FlatCall | undefined {
       return { id: idOf(item), name: "local_shell", input: textOf(item, "action") };
     case "tool_search_call":
       return { id: idOf(item), name: "tool_search", input: textOf(item, "arguments") };
+    case "shell_call":
+      return { id: idOf(item), name: "shell", input: textOf(item, "action") };
+    case "apply_patch_call":
+      return { id: idOf(item), name: "apply_patch", input: textOf(item, "operation") };
     default:
       return undefined;
   }
@@ -39,6 +44,12 @@ export function readAgentCall(item: RequestObject): FlatCall | undefined {
 /** Returns the id of a call or an output, whose name differs. */
 export function idOf(item: RequestObject): string {
   return item.optionalText("call_id") ?? item.text("id");
+}
+
+/** Reads the output of a command or a patch. */
+export function readAgentOutput(item: RequestObject): readonly TextBlock[] {
+  const output = item.any("output") ?? item.any("status") ?? "";
+  return [{ kind: "text", text: typeof output === "string" ? output : JSON.stringify(output) }];
 }
 
 function textOf(item: RequestObject, name: string): string {
@@ -61,6 +72,17 @@ export function agentCallItem(
       return { ...start, type: "custom_tool_call", name, ...place, input: freeText(input) };
     case "local_shell":
       return { ...start, type: "local_shell_call", action: shellAction(input) };
+    case "shell": {
+      const action = parseObject(input) ?? {};
+      const commands = wordsOf(action.commands);
+      const limits = { timeout_ms: null, max_output_length: null };
+      return {
+        ...{ ...start, type: "shell_call", environment: null },
+        action: { ...limits, ...action, commands },
+      };
+    }
+    case "apply_patch":
+      return { ...start, type: "apply_patch_call", operation: parseObject(input) ?? {} };
     case "tool_search":
       return {
         ...start,
@@ -80,10 +102,11 @@ export function freeText(input: string): string {
 
 function shellAction(input: string): JsonObject {
   const { command, ...others } = parseObject(input) ?? {};
-  const words = Array.isArray(command)
-    ? command.map(String)
-    : isFilledText(command)
-      ? [command]
-      : [];
-  return { env: {}, ...others, type: "exec", command: words };
+  return { env: {}, ...others, type: "exec", command: wordsOf(command) };
+}
+
+/** Returns the items of a list. Some models write a single one as a string. */
+function wordsOf(list: unknown): readonly string[] {
+  if (Array.isArray(list)) return list.map(String);
+  return isFilledText(list) ? [list] : [];
 }

@@ -2,13 +2,20 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import type { NoteFeature } from "../../chat/features.ts";
 import type { ListedTool } from "../../chat/request.ts";
+import { refuseField } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField } from "../../chat/request-object.ts";
 import { readFunctionTool } from "../openai-fields.ts";
 import { isFilledText } from "../parse-object.ts";
 import { isSearchType } from "./web-search.ts";
 
 /** Kind of a tool of the client, which determines the items of its calls. */
-export type ToolKind = "function" | "custom" | "local_shell" | "tool_search";
+export type ToolKind =
+  | "function"
+  | "custom"
+  | "local_shell"
+  | "shell"
+  | "apply_patch"
+  | "tool_search";
 
 /** A tool of the client that other formats only know as a function. */
 export interface AgentTool {
@@ -22,6 +29,15 @@ export interface AgentTool {
 export function flatName(namespace: string | undefined, name: string): string {
   if (namespace === undefined) return name;
   return namespace.endsWith("__") ? `${namespace}${name}` : `${namespace}__${name}`;
+}
+
+/** Returns the name of the function for a tool in a choice of tools; `undefined` for tools of OpenAI's own servers. */
+export function agentToolName(tool: RequestObject): string | undefined {
+  const type = tool.text("type");
+  if (type === "function" || type === "custom") {
+    return flatName(tool.optionalText("namespace"), tool.text("name"));
+  }
+  return type in BUILT_IN || type === "tool_search" ? type : undefined;
 }
 
 /** A tool as a function, and the tool that it stands for. */
@@ -50,12 +66,15 @@ export function readAgentTools(
       return tool.objects("tools").flatMap((each) => readAgentTools(each, note, name));
     }
     case "local_shell":
-      return [toolOf("local_shell", LOCAL_SHELL)];
+      return [toolOf(type, BUILT_IN.local_shell)];
+    case "shell":
+      refuseContainer(tool);
+      return [toolOf(type, BUILT_IN.shell)];
+    case "apply_patch":
+      return [toolOf(type, BUILT_IN.apply_patch)];
     case "tool_search":
-      if (tool.any("execution") !== "client") {
-        throw unsupportedField(tool.at("type"), "a search for tools by the server");
-      }
-      return [toolOf("tool_search", search(tool))];
+      // A search by the server finds tools of the list, which is sent as a whole.
+      return tool.any("execution") === "client" ? [toolOf("tool_search", search(tool))] : [];
     default:
       if (isSearchType(type)) return [];
       throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
@@ -110,22 +129,65 @@ const QUERY = {
   required: ["query"],
 };
 
-/** The shell of the client, with the fields of its `action`. */
-const LOCAL_SHELL: ListedTool = {
-  name: "local_shell",
-  description: "Runs a command on the user's machine and returns its output.",
-  schema: {
-    type: "object",
-    properties: {
-      command: { type: "array", items: { type: "string" }, description: "Program and arguments." },
+/** Refuses a shell in a container of OpenAI. */
+function refuseContainer(tool: RequestObject): void {
+  const environment = tool.object("environment");
+  if (environment === undefined) return;
+  if (environment.text("type") !== "local") {
+    throw unsupportedField(environment.at("type"), "a shell in a container of the provider");
+  }
+  refuseField(environment, "skills", [[]]);
+}
+
+const STRINGS = { type: "array", items: { type: "string" } };
+
+/** Tools of the client that OpenAI's models know by their types alone, with the fields of their calls. */
+const BUILT_IN = {
+  local_shell: builtIn(
+    "local_shell",
+    "Runs a command on the user's machine and returns its output.",
+    {
+      command: { ...STRINGS, description: "Program and arguments." },
       working_directory: { type: "string" },
       timeout_ms: { type: "integer" },
     },
-    required: ["command"],
-  },
-  isStrict: undefined,
-  isCached: false,
-};
+    ["command"],
+  ),
+  shell: builtIn(
+    "shell",
+    "Runs commands of a shell on the user's machine and returns the output of each.",
+    {
+      commands: { ...STRINGS, description: "Commands, which run at the same time." },
+      timeout_ms: { type: "integer" },
+      max_output_length: { type: "integer", description: "Maximum characters of each output." },
+    },
+    ["commands"],
+  ),
+  apply_patch: builtIn(
+    "apply_patch",
+    "Creates, updates or deletes a file of the user.",
+    {
+      type: { type: "string", enum: ["create_file", "update_file", "delete_file"] },
+      path: { type: "string" },
+      diff: {
+        type: "string",
+        description:
+          "Lines of the file: each starts with +, - or a space; @@ starts a section. Not for delete_file.",
+      },
+    },
+    ["type", "path"],
+  ),
+} as const;
+
+function builtIn(
+  name: string,
+  description: string,
+  properties: JsonObject,
+  required: readonly string[],
+): ListedTool {
+  const schema = { type: "object", properties, required };
+  return { name, description, schema, isStrict: undefined, isCached: false };
+}
 
 /** Finds the client's tools by the names of the functions that stand for them. */
 export class AgentTools {

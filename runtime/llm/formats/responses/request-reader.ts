@@ -10,15 +10,16 @@ import type { Feature, NoteFeature } from "../../chat/features.ts";
 import { type ChatRequest, type OutputFormat, Turns } from "../../chat/request.ts";
 import { checkFields } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
-import { readDataUrl } from "../data-url.ts";
+import { readDataUrl, readFileData } from "../data-url.ts";
 import {
   type ReadToolChoice,
   readEffort,
   readSchemaOutput,
   readToolChoice,
 } from "../openai-fields.ts";
-import { idOf, readAgentCall } from "./agent-calls.ts";
-import { readAgentTools, toolLists } from "./agent-tools.ts";
+import { idOf, readAgentCall, readAgentOutput } from "./agent-calls.ts";
+import { agentToolName, readAgentTools, toolLists } from "./agent-tools.ts";
+import { readGeneratedImage, readHostedCall } from "./hosted-items.ts";
 import { readReplay } from "./replay.ts";
 import { responsesFields } from "./request-fields.ts";
 import { readWebSearch } from "./web-search.ts";
@@ -53,7 +54,7 @@ class ResponsesReader {
     if (parallelTools === false) this.#note("parallelTools", "parallel_tool_calls");
     const webSearch = readWebSearch(fields, this.#note);
     const { toolChoice, allowed } =
-      webSearch?.isForced === true ? NO_CHOICE : readToolChoice(fields, this.#note);
+      webSearch?.isForced === true ? NO_CHOICE : readToolChoice(fields, this.#note, agentToolName);
     const reasoning = fields.object("reasoning");
     const effort = reasoning && readEffort(reasoning, "effort");
     if (effort !== undefined) this.#note("reasoning", "reasoning.effort");
@@ -120,12 +121,19 @@ class ResponsesReader {
       case "local_shell_call_output":
         this.#addResult(item, this.#result(item));
         break;
+      case "shell_call_output":
+      case "apply_patch_call_output":
+        this.#addResult(item, readAgentOutput(item), item.any("status") === "failed");
+        break;
       case "tool_search_output":
         if (item.any("call_id") !== undefined) this.#addResult(item, foundTools(item));
         break;
-      // Calls that OpenAI's servers ran: their results are part of the model's text.
+      // A search by OpenAI's servers, whose results are part of the model's text, and a list of tools that they can call.
       case "web_search_call":
+      case "mcp_list_tools":
+        break;
       case "image_generation_call":
+        this.#addGenerated(item);
         break;
       case "item_reference":
         throw unsupportedField(item.path, "a reference to an item that the provider stores");
@@ -137,6 +145,12 @@ class ResponsesReader {
   #readCall(item: RequestObject, type: string): void {
     // Without an id, OpenAI's servers ran it.
     if (type === "tool_search_call" && item.any("call_id") === undefined) return;
+    const hosted = readHostedCall(item);
+    if (hosted !== undefined) {
+      this.#turns.add("assistant", [hosted.call]);
+      this.#turns.add("user", [hosted.result]);
+      return;
+    }
     const call = readAgentCall(item);
     if (call === undefined) throw unsupportedField(item.at("type"), `an item of type "${type}"`);
     const signature = this.#callSignature;
@@ -144,8 +158,16 @@ class ResponsesReader {
     this.#turns.add("assistant", [{ kind: "tool-call", ...call, signature }]);
   }
 
-  #addResult(item: RequestObject, content: ToolResultBlock["content"]): void {
-    this.#turns.add("user", [{ kind: "tool-result", id: idOf(item), content, isError: false }]);
+  #addGenerated(item: RequestObject): void {
+    const blocks = readGeneratedImage(item);
+    if (blocks.length === 0) return;
+    this.#note("image", item.at("result"));
+    this.#turns.add("user", blocks);
+  }
+
+  #addResult(item: RequestObject, content: ToolResultBlock["content"], isError = false): void {
+    if (isError) this.#note("toolError", item.at("status"));
+    this.#turns.add("user", [{ kind: "tool-result", id: idOf(item), content, isError }]);
   }
 
   #readMessage(message: RequestObject): void {
@@ -234,8 +256,8 @@ class ResponsesReader {
       this.#note("documentUrl", part.at("file_url"));
       return { kind: "document", source: { kind: "url", url }, name };
     }
-    const source = readDataUrl(part.text("file_data"));
-    if (source === undefined) throw wrongField(part.at("file_data"), "a data URL");
+    const source = readFileData(part.text("file_data"), name);
+    if (source === undefined) throw wrongField(part.at("file_data"), "a data URL or base64");
     this.#note("document", part.at("file_data"));
     return { kind: "document", source, name };
   }

@@ -8,10 +8,10 @@ import type {
 import type { FeatureSupport } from "../../chat/features.ts";
 import type { ChatRequest, OutputFormat, Reasoning, Turn } from "../../chat/request.ts";
 import { refuseSearch, type WebSearch } from "../../chat/web-search.ts";
-import { dataUrl } from "../data-url.ts";
+import { dataUrl, fileName } from "../data-url.ts";
 import { isReasoningModel } from "../openai-models.ts";
 import { encryptedReasoning } from "../openai-reasoning.ts";
-import { shortName } from "../short-name.ts";
+import { shortId } from "../short-name.ts";
 import { effortOf } from "../thinking.ts";
 import { userId } from "../user-id.ts";
 
@@ -117,7 +117,7 @@ function resultItem({ id, content, isError }: ToolResultBlock): JsonObject {
   const output = isText
     ? mark + texts.join("\n")
     : [...(isError ? [textPart(mark)] : []), ...content.flatMap(part)];
-  return { type: "function_call_output", call_id: callId(id), output };
+  return { type: "function_call_output", call_id: shortId(id, MAX_CALL_ID), output };
 }
 
 function assistantItems(block: ContentBlock): readonly JsonObject[] {
@@ -126,7 +126,7 @@ function assistantItems(block: ContentBlock): readonly JsonObject[] {
       return block.text === "" ? [] : [{ role: "assistant", content: block.text }];
     case "tool-call": {
       const { id, name, input } = block;
-      return [{ type: "function_call", call_id: callId(id), name, arguments: input }];
+      return [{ type: "function_call", call_id: shortId(id, MAX_CALL_ID), name, arguments: input }];
     }
     case "reasoning":
       return reasoningItems(block);
@@ -144,10 +144,6 @@ function reasoningItems(block: ReasoningBlock): readonly JsonObject[] {
   }));
 }
 
-function callId(id: string): string {
-  return id.length > MAX_CALL_ID ? shortName(id) : id;
-}
-
 function part(block: ContentBlock): readonly JsonObject[] {
   switch (block.kind) {
     case "text":
@@ -160,7 +156,7 @@ function part(block: ContentBlock): readonly JsonObject[] {
       const { source, name } = block;
       if (source.kind === "text") return [textPart(source.text)];
       if (source.kind === "url") return [{ type: "input_file", file_url: source.url }];
-      const filename = name ?? "document.pdf";
+      const filename = name ?? (source.kind === "base64" ? fileName(source) : undefined);
       return [{ type: "input_file", filename, file_data: urlOf(source) }];
     }
     default:
