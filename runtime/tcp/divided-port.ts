@@ -4,9 +4,9 @@ import { type HostTable, valueForHost } from "../net/host-table.ts";
 import { FIRST_REQUEST_TIME } from "../net/listen-on.ts";
 import type { DividedServer, PreparedDivision, TlsDivision } from "../net/port-server.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
+import { receiveClientHello } from "../tls/client-hello.ts";
 import type { FailedHandshake } from "../tls/handshakes.ts";
 import { NamedEnd, type NamedEndSettings } from "../tls/named-end.ts";
-import { receiveClientHello } from "./client-hello.ts";
 import { type TcpConnectionHandlers, TcpConnections } from "./tcp-connections.ts";
 
 /**

@@ -13,9 +13,9 @@ import {
 } from "../net/proxy-protocol/proxy-protocol.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { Certificates } from "../tls/certificates.ts";
+import { receiveClientHello } from "../tls/client-hello.ts";
 import { handshakeOptions, isSameHandshake } from "../tls/handshake.ts";
 import type { FailedHandshake } from "../tls/handshakes.ts";
-import { receiveClientHello } from "./client-hello.ts";
 import { type ClientConnection, refuseConnection } from "./connection.ts";
 import { type TcpConnectionHandlers, TcpConnections } from "./tcp-connections.ts";
 

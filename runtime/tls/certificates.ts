@@ -131,7 +131,8 @@ export class Certificates {
    * acceptable certificate. It is a method so that bundles without TLS do not contain it.
    */
   watchHandshakes(server: TlsServer, handlers: HandshakeHandlers): void {
-    watchHandshakes(server, handlers, (socket) => this.#problemOf(socket));
+    const { handshakeTimeout: timeout } = this.#settings;
+    watchHandshakes(server, handlers, { timeout, problemOf: (socket) => this.#problemOf(socket) });
   }
 
   /** Returns why a client's certificate is refused although it is verified; `undefined` if it is accepted. */

@@ -2,7 +2,9 @@ import { Socket } from "node:net";
 import type { TLSSocket, Server as TlsServer } from "node:tls";
 import type { Metrics } from "../metrics/metrics.ts";
 import { tlsHandshakes } from "../metrics/table/certificates.ts";
+import { interceptConnections } from "../net/proxy-protocol/proxy-protocol.ts";
 import { ignoreError } from "../net/socket-reads.ts";
+import { RequestedNames } from "./requested-names.ts";
 
 /** Why a handshake failed: a label with few values. */
 type HandshakeFailure =
@@ -39,15 +41,21 @@ export interface HandshakeHandlers {
   readonly secured: (socket: TLSSocket) => void;
 }
 
-/**
- * Counts the handshakes of a server, and closes the connections of failed ones. `problemOf` says why a verified client
- * certificate is refused.
- */
+/** Rules of a port's handshakes. */
+interface HandshakeRules {
+  /** Maximum milliseconds from the connection to its complete ClientHello. */
+  readonly timeout: number;
+  /** Returns why a verified client certificate is refused; `undefined` if it is accepted. */
+  readonly problemOf: (socket: TLSSocket) => string | undefined;
+}
+
+/** Counts the handshakes of a server, and closes the connections of failed ones. */
 export function watchHandshakes(
   server: TlsServer,
   { metrics, name, failed, secured }: HandshakeHandlers,
-  problemOf: (socket: TLSSocket) => string | undefined,
+  { timeout, problemOf }: HandshakeRules,
 ): void {
+  const names = new RequestedNames();
   let port = "";
   const counter = (result: HandshakeFailure | "ok") => metrics.counter(tlsHandshakes, port, result);
   server.on("listening", () => {
@@ -56,6 +64,19 @@ export function watchHandshakes(
     // Creates the counter, so that it shows 0 before the first handshake.
     counter("ok");
   });
+  const refuse = (socket: Socket, code: string, why: HandshakeFailure) => {
+    counter(why).value += 1;
+    const { remoteAddress, remotePort } = connectionOf(socket);
+    const serverName = serverNameOf(socket);
+    socket.destroy();
+    failed({ code, denial: denialOf(why, code), serverName, remoteAddress, remotePort });
+  };
+  interceptConnections(server, (socket, start) =>
+    names.read(socket, timeout, {
+      start,
+      failed: (code) => refuse(socket, code, failureOf(code, socket)),
+    }),
+  );
   server.on("connection", (socket) => {
     // A server that gets its connections from another one does not listen.
     if (port === "") port = String(socket.localPort ?? "");
@@ -63,14 +84,8 @@ export function watchHandshakes(
     name(socket);
     void socket.remoteAddress;
   });
-  const refuse = (socket: TLSSocket, code: string, why: HandshakeFailure) => {
-    counter(why).value += 1;
-    const { remoteAddress, remotePort } = connectionOf(socket);
-    const serverName = serverNameOf(socket);
-    socket.destroy();
-    failed({ code, denial: denialOf(why, code), serverName, remoteAddress, remotePort });
-  };
   server.on("secureConnection", (socket) => {
+    names.complete(socket, connectionOf(socket));
     const problem = problemOf(socket);
     if (problem !== undefined) {
       socket.on("error", ignoreError);
@@ -87,8 +102,9 @@ export function watchHandshakes(
 }
 
 /** Returns what is wrong with a client's certificate; Node reports it only there. */
-function refusedBecause({ authorizationError }: TLSSocket): string | undefined {
-  return authorizationError ? String(authorizationError) : undefined;
+function refusedBecause(socket: Socket | TLSSocket): string | undefined {
+  const error = "authorizationError" in socket ? socket.authorizationError : undefined;
+  return error ? String(error) : undefined;
 }
 
 function denialOf(why: HandshakeFailure, code: string): string | undefined {
@@ -96,18 +112,18 @@ function denialOf(why: HandshakeFailure, code: string): string | undefined {
   return why === "no-client-certificate" ? "no client certificate" : undefined;
 }
 
-/** Returns the connection below TLS, which still knows its client; otherwise the TLS connection itself. */
-function connectionOf(socket: TLSSocket): Socket {
+/** Returns the connection below TLS, which still knows its client; otherwise the connection itself. */
+function connectionOf(socket: Socket): Socket {
   const below: unknown = Reflect.get(socket, "_parent");
   return below instanceof Socket ? below : socket;
 }
 
-function serverNameOf(socket: TLSSocket): string | undefined {
+function serverNameOf(socket: Socket): string | undefined {
   const name: unknown = Reflect.get(socket, "servername");
   return typeof name === "string" ? name.toLowerCase() : undefined;
 }
 
-function failureOf(code: string, socket: TLSSocket): HandshakeFailure {
+function failureOf(code: string, socket: Socket): HandshakeFailure {
   if (refusedBecause(socket) !== undefined) return "client-certificate";
   return FAILURES.find(([codes]) => codes.test(code))?.[1] ?? "other";
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type ClientHello, ClientHelloReader } from "../../runtime/tcp/client-hello.ts";
+import { type ClientHello, ClientHelloReader } from "../../runtime/tls/client-hello.ts";
 
 const u16 = (value: number) => Buffer.from([value >> 8, value & 255]);
 const vector = (bytes: Buffer) => Buffer.concat([u16(bytes.length), bytes]);
