@@ -23,7 +23,9 @@ export class AcmeProcess implements AcmeEnrollment {
     const key = orders === undefined ? "" : JSON.stringify(orders.settings);
     if (key === this.#key && store === this.#store) return UNCHANGED;
     orders?.check();
-    if (orders !== undefined && store?.isLocal === false && !process.env.SESSION_KEY)
+    const { threads } = this.#gateway;
+    const hasRandomKey = threads?.hasRandomKey ?? !process.env.SESSION_KEY;
+    if (orders !== undefined && store?.isLocal === false && hasRandomKey)
       throw new StartupError(
         "keys of ordered certificates are encrypted in a store that replicas share: set SESSION_KEY to the same 64 hexadecimal digits on each of them",
       );

@@ -54,14 +54,15 @@ export class AcmeRecords {
 
   async certificate(id: string): Promise<StoredCertificate | undefined> {
     const found = await this.#read("acme-certificates", id);
-    if (found === undefined) return undefined;
-    const { cert, key, renewal, inquiry } = found;
-    return {
-      cert: String(cert),
-      key: String(key),
-      renewal: Number(renewal),
-      inquiry: Number(inquiry),
-    };
+    return found && storedCertificate(found);
+  }
+
+  /** Returns all certificates that can be read. */
+  async certificates(): Promise<readonly StoredCertificate[]> {
+    const all = await this.#store.list("acme-certificates");
+    return Array.from(all, ([id, value]) => this.#opened(id, value)).flatMap((found) =>
+      found === undefined ? [] : [storedCertificate(found)],
+    );
   }
 
   writeCertificate(id: string, certificate: StoredCertificate): Promise<void> {
@@ -139,7 +140,10 @@ export class AcmeRecords {
   /** Reads a record; `undefined` if it is absent or was encrypted with another key. */
   async #read(space: Space, id: string): Promise<JsonObject | undefined> {
     const value = await this.#store.read(space, id);
-    if (value === undefined) return undefined;
+    return value === undefined ? undefined : this.#opened(id, value);
+  }
+
+  #opened(id: string, value: string): JsonObject | undefined {
     const text = this.#key === undefined ? value : unsealSession(this.#key, id, value);
     return text === undefined ? undefined : JSON.parse(text);
   }
@@ -156,6 +160,15 @@ export class AcmeRecords {
     const text = JSON.stringify(record);
     return this.#key === undefined ? text : sealSession(this.#key, id, text);
   }
+}
+
+function storedCertificate({ cert, key, renewal, inquiry }: JsonObject): StoredCertificate {
+  return {
+    cert: String(cert),
+    key: String(key),
+    renewal: Number(renewal),
+    inquiry: Number(inquiry),
+  };
 }
 
 /** Returns an id without characters that a store gives a meaning. */

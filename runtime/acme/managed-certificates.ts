@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { acmeOrders } from "../metrics/table/acme.ts";
+import type { CertificateChange } from "../process/gateway-context.ts";
 import { MINUTE, SECOND } from "../process/units.ts";
 import type { IssuedPair } from "../tls/issued-certificate.ts";
 import {
@@ -15,6 +16,7 @@ import type { AcmeSettings, OrderedCertificate } from "./acme-settings.ts";
 import { obtainCertificate } from "./obtain-certificate.ts";
 import type { AcmeGateway } from "./open-acme.ts";
 import { defaultRenewal, type RenewalTime, renewalId, suggestedRenewal } from "./renewal-time.ts";
+import { substituteFor } from "./substitute-certificate.ts";
 
 /** Milliseconds for which a replica may order before another one may: more than an order can take. */
 const ORDER_TIME = 10 * MINUTE;
@@ -63,8 +65,20 @@ export class ManagedCertificates {
   /** Reads the certificates that the store has. Never rejects: without the store, the gateway starts without them. */
   async load(): Promise<void> {
     const timeout = new Promise<void>((resolve) => setTimeout(resolve, LOAD_TIME).unref());
-    const read = Promise.all(this.#settings.certificates.map((each) => this.#read(each)));
-    await Promise.race([read.catch((error) => this.#warn(error)), timeout]);
+    await Promise.race([this.#readAll().catch((error) => this.#warn(error)), timeout]);
+  }
+
+  /** Reads all certificates. If names have changed, an old certificate for some of them is used until the order is complete. */
+  async #readAll(): Promise<void> {
+    const { certificates } = this.#settings;
+    await Promise.all(certificates.map((each) => this.#read(each)));
+    const missing = certificates.filter(({ names }) => !this.#pairs.has(certificateKey(names)));
+    if (missing.length === 0) return;
+    const candidates = [...this.#pairs.values(), ...(await this.#records.certificates())];
+    for (const { names } of missing) {
+      const old = substituteFor(names, candidates);
+      if (old !== undefined) this.#pairs.set(certificateKey(names), old);
+    }
   }
 
   /** Orders what is missing or due, until `close`. */
@@ -74,6 +88,10 @@ export class ManagedCertificates {
     for (const one of shown) {
       const stored = this.#stored.get(this.#idOf(one));
       if (stored !== undefined) this.#gateway.log.info(inUse(one, stored));
+      else if (this.#pairs.has(certificateKey(one.names)))
+        this.#gateway.log.info(
+          `a certificate for ${one.names.join(", ")} is ordered; an old one stays in use until then`,
+        );
     }
     this.#soon(0);
   }
@@ -176,6 +194,7 @@ export class ManagedCertificates {
     this.#gateway.metrics.counter(acmeOrders, "issued").value += 1;
     await this.#read(one);
     this.#gateway.log.info(inUse(one, stored));
+    this.#audit(one, old === undefined ? "issued" : "renewed");
     // Otherwise a clock that is ahead by months would order a certificate each time.
     if (isDue(stored))
       throw new AcmeProblem(
@@ -201,16 +220,22 @@ export class ManagedCertificates {
     const pause = pauseAfter(problem, await this.#records.countFailure(this.#idOf(one)));
     this.#gateway.metrics.counter(acmeOrders, "failed").value += 1;
     const names = one.names.join(", ");
-    const stored = this.#stored.get(this.#idOf(one));
+    const used = this.#pairs.get(certificateKey(one.names));
     const effect =
-      stored === undefined
+      used === undefined
         ? "handshakes that need it are refused"
-        : `the old one stays in use, valid until ${expiryOf(stored)}`;
+        : `the old one stays in use, valid until ${expiryOf(used)}`;
     const next = new Date(Date.now() + pause).toISOString();
     this.#gateway.log.warn(
-      `no ${stored === undefined ? "" : "new "}certificate for ${names}: ${message}; ${effect}; next attempt at ${next}`,
+      `no ${used === undefined ? "" : "new "}certificate for ${names}: ${message}; ${effect}; next attempt at ${next}`,
     );
+    this.#audit(one, "failed", message);
     return pause;
+  }
+
+  #audit({ names }: OrderedCertificate, event: CertificateChange["event"], error?: string): void {
+    const used = this.#pairs.get(certificateKey(names));
+    this.#gateway.audit({ event, names, expiry: used && expiryOf(used), error });
   }
 
   #warn(error: unknown): void {
@@ -256,6 +281,6 @@ function inUse({ names }: OrderedCertificate, stored: StoredCertificate): string
   return `the certificate of ${names.join(", ")} is valid until ${expiryOf(stored)}, and is renewed at ${renewal}`;
 }
 
-function expiryOf({ cert }: StoredCertificate): string {
+function expiryOf({ cert }: IssuedPair): string {
   return new X509Certificate(cert).validToDate.toISOString();
 }

@@ -1,5 +1,5 @@
 import type { EnrollmentLog } from "../process/enrollment.ts";
-import type { GatewayContext } from "../process/gateway-context.ts";
+import type { CertificateChange, GatewayContext } from "../process/gateway-context.ts";
 import type { PreparedChange } from "../process/prepared-change.ts";
 import type { Store } from "../store/store.ts";
 import type { AcmeSettings } from "./acme-settings.ts";
@@ -16,6 +16,8 @@ export interface AcmeOrders {
 /** The part of a gateway that orders need. */
 export interface AcmeGateway extends Pick<GatewayContext, "sessionKey" | "metrics" | "threads"> {
   readonly log: EnrollmentLog;
+  /** Writes a line of the audit log; does nothing without an audit log. */
+  readonly audit: (change: CertificateChange) => void;
 }
 
 /** The certificates of a running gateway, across reloads. */

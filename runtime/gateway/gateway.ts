@@ -256,6 +256,7 @@ class Running implements RunningGateway {
         sessionKey,
         threads,
         metrics: this.metrics,
+        audit: (change) => this.#output.audit?.certificate(change),
       });
       const acme = await this.#acme?.prepare(definition.acme, store?.store);
       undo.push(() => acme?.abort());

@@ -50,6 +50,17 @@ export interface GatewayContext {
   onReload(listener: () => void): () => void;
 }
 
+/** The end of an order of a certificate. */
+export interface CertificateChange {
+  /** `issued`: the first one for its names. */
+  readonly event: "issued" | "renewed" | "failed";
+  readonly names: readonly string[];
+  /** When the certificate in use expires (ISO 8601); `undefined` if there is none. */
+  readonly expiry: string | undefined;
+  /** Why an order failed; `undefined` if it did not. */
+  readonly error: string | undefined;
+}
+
 /** A change of the tokens that a user has granted to the gateway, outside of a request of that user's browser. */
 export interface GrantChange {
   /** Name of the user, as the user's token has it. */
@@ -64,6 +75,8 @@ export interface SharedThreads {
   /** Index of this thread, from 0. */
   readonly index: number;
   readonly count: number;
+  /** Whether the key of sessions is random for this process: other replicas do not have it. */
+  readonly hasRandomKey: boolean;
   /** Returns memory that all threads share under this name, filled with zeros at first. */
   memory(name: string, bytes: number): SharedArrayBuffer;
   /** Returns memory for a number of keys that is persisted: it holds the values from before a restart. */

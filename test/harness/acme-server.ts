@@ -3,6 +3,7 @@ import { request } from "node:https";
 import { createServer } from "node:net";
 import path from "node:path";
 import { makeCertificate } from "./certificate.ts";
+import { eventually } from "./eventually.ts";
 import { freePorts } from "./free-port.ts";
 import { listen } from "./listen.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -96,6 +97,8 @@ export class AcmeServer {
       { env: { PEBBLE_VA_NOSLEEP: "1", PEBBLE_WFE_NONCEREJECT: "10" } },
     );
     await this.#process.seen(/ACME directory available/);
+    // The port of the management is opened by itself.
+    await eventually(() => this.issuer().catch(() => null), "the certificate of Pebble");
   }
 
   async stop(): Promise<void> {

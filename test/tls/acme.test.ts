@@ -2,78 +2,20 @@ import { X509Certificate } from "node:crypto";
 import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { Agent } from "node:https";
 import path from "node:path";
-import { connect, type PeerCertificate } from "node:tls";
 import * as acmeClient from "acme-client";
 import { Redis } from "iovalkey";
 import { expect, it } from "vitest";
 import { AcmeRecords, digest, type StoredCertificate } from "../../runtime/acme/acme-records.ts";
 import { openEmbeddedStore } from "../../runtime/store/embedded-store.ts";
+import { configOf, issued, SHOP, shown, startWithAcme } from "../harness/acme-gateway.ts";
 import { AcmeServer } from "../harness/acme-server.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freePorts } from "../harness/free-port.ts";
-import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { startGateway } from "../harness/gateway.ts";
 import { RedisServer } from "../harness/redis.ts";
 import { refusingAcmeServer } from "../harness/refusing-acme-server.ts";
 import { send } from "../harness/send.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
-
-/** How a gateway with an ordered certificate is started. */
-interface AcmeGateway {
-  readonly acme: Pick<AcmeServer, "directory" | "root" | "httpPort" | "tlsPort">;
-  readonly use?: object;
-  /** Folder of its state; a new one unless given. */
-  readonly state?: string;
-  /** Port without TLS, the one that the ACME server asks unless given; none if undefined. */
-  readonly httpPort?: number | undefined;
-  readonly securePort?: number;
-  readonly tls?: object;
-  readonly account?: object;
-  readonly config?: object;
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-const SHOP = "shop.example.com";
-
-function startWithAcme({ state = temporaryFolder(), env, ...rest }: AcmeGateway): Promise<Gateway> {
-  return startGateway({ config: configOf(rest), env: { GWC_STATE_DIR: state, ...env } });
-}
-
-function configOf({ acme, use = { names: [SHOP] }, tls, account, config, ...ports }: AcmeGateway) {
-  const { directory, root, httpPort: asked, tlsPort } = acme;
-  const { httpPort, securePort = tlsPort } = { httpPort: asked, ...ports };
-  return {
-    config: {
-      acme: { directory, root, email: "ops@example.com", termsOfServiceAgreed: true, ...account },
-      ...config,
-    },
-    gateways: {
-      ...(httpPort !== undefined && { web: { port: httpPort } }),
-      default: { port: securePort, protocol: "HTTPS", tls: { acme: use, ...tls } },
-    },
-    routes: [{ name: "shop", policies: { directResponse: { status: 200, body: "served" } } }],
-  };
-}
-
-/** Returns the certificate that a port shows for a name; rejects if the handshake fails. */
-function shown(
-  port: number,
-  servername: string,
-  ca?: string,
-  maxVersion: "TLSv1.2" | "TLSv1.3" = "TLSv1.3",
-): Promise<PeerCertificate> {
-  return new Promise((resolve, reject) => {
-    const trust = ca === undefined ? { rejectUnauthorized: false } : { ca };
-    const socket = connect({ port, host: "127.0.0.1", servername, maxVersion, ...trust }, () => {
-      resolve(socket.getPeerCertificate());
-      socket.destroy();
-    });
-    socket.on("error", reject);
-  });
-}
-
-async function issued(gateway: Gateway, from = 0): Promise<void> {
-  await gateway.seen(/the certificate of \S+ is valid until/, from);
-}
 
 /** Names of the files of the store in a folder, the database first. */
 function storeFiles(state: string): readonly string[] {
@@ -291,16 +233,6 @@ it("replicas order one certificate together, and a store elsewhere has no readab
   expect(keys.length).toBeGreaterThan(1);
   expect(values.join()).not.toContain("PRIVATE KEY");
   client.disconnect();
-});
-
-it("a store that replicas share requires a key of the operator", async () => {
-  const [acme, redis] = await Promise.all([AcmeServer.prepare(), RedisServer.start()]);
-  const started = startWithAcme({
-    acme,
-    config: { store: { redis: { url: "${REDIS_URL}" } } },
-    env: { REDIS_URL: redis.url },
-  });
-  await expect(started).rejects.toThrow(/set SESSION_KEY to the same 64 hexadecimal digits/);
 });
 
 it("threads share a certificate", async () => {

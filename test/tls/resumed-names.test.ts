@@ -56,15 +56,17 @@ const get = (name: string) => `GET / HTTP/1.1\r\nHost: ${name}.test\r\nConnectio
 
 const VERSIONS = ["TLSv1.2", "TLSv1.3"] as const;
 
-/** `divided`: one name has TLS settings of its own. */
-const PORTS = [
+/** Listeners of ports. On the divided one, a name has TLS settings of its own. */
+const PORTS: readonly (readonly [string, readonly object[]])[] = [
   ["one name", [site("rest")]],
   ["names with the same settings", [site("rest"), site("a"), site("b")]],
   ["a divided port", [site("rest"), site("a"), site("b", { maxTLSVersion: "1.2" })]],
-] as const;
+];
 
 it.each(
-  PORTS.flatMap(([what, listeners]) => VERSIONS.map((version) => [what, version, listeners])),
+  PORTS.flatMap(([what, listeners]) =>
+    VERSIONS.map((version) => [what, version, listeners] as const),
+  ),
 )("a resumed connection keeps its server name: %s, %s", async (_what, maxVersion, listeners) => {
   const { port } = await startGateway({ folder, listeners: [...listeners] });
   for (const name of ["a", "b", "other"]) {

@@ -109,7 +109,7 @@ class ServingThread {
     });
   }
 
-  #asWorker({ index, buffers, speaks }: WorkerStart): WorkerThread {
+  #asWorker({ index, buffers, hasRandomKey, speaks }: WorkerStart): WorkerThread {
     const count = () => this.#count;
     return {
       index,
@@ -117,6 +117,7 @@ class ServingThread {
         return count();
       },
       buffers,
+      hasRandomKey,
       speaks,
       memory: (name, bytes) => askForMemory(name, { bytes }),
       persistedMemory: (name, keptKeys) => askForMemory(name, { keptKeys }),

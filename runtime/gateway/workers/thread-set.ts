@@ -85,6 +85,7 @@ export class ThreadSet {
       {
         kind: "gwc-worker",
         ...{ ...work, links: made.map(({ to }) => to), buffers: this.#memory.buffers },
+        hasRandomKey: !process.env.SESSION_KEY,
         notices: notices?.() ?? [],
       },
       { ...process.env, SESSION_KEY: this.#sessionKey },

@@ -5,4 +5,6 @@ export interface WorkerPlace {
   readonly count: number;
   /** Bytes of messages that each thread buffers whole. */
   readonly buffers: Float64Array;
+  /** Whether the key of sessions is random for this process, although the thread gets it in SESSION_KEY. */
+  readonly hasRandomKey: boolean;
 }

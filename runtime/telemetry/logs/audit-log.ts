@@ -3,7 +3,11 @@ import type { DeniedClient } from "../../http/engine/server-handlers.ts";
 import type { Exchange, ExchangeRecord, RefusalReason } from "../../http/exchange.ts";
 import { pathIn } from "../../http/routing/path.ts";
 import { plainAddress } from "../../net/connected-client.ts";
-import type { GatewayContext, GrantChange } from "../../process/gateway-context.ts";
+import type {
+  CertificateChange,
+  GatewayContext,
+  GrantChange,
+} from "../../process/gateway-context.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { HOUR } from "../../process/units.ts";
 import { type AccessLogLine, accessLogLine } from "./log-line.ts";
@@ -152,6 +156,18 @@ export class AuditLog {
     line.text("identity", identity);
     line.text("connection", connection);
     line.text("connection.event", event);
+    this.#end();
+  }
+
+  /** Logs the end of an order of a certificate. */
+  certificate({ event, names, expiry, error }: CertificateChange): void {
+    const line = this.#line;
+    line.begin();
+    line.plain("event", "certificate");
+    line.plain("certificate.event", event);
+    line.text("certificate.names", names.join(","));
+    line.text("certificate.expires", expiry);
+    line.text("error", error);
     this.#end();
   }
 

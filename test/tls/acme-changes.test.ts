@@ -1,0 +1,99 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { configOf, issued, SHOP, shown, startWithAcme } from "../harness/acme-gateway.ts";
+import { AcmeServer } from "../harness/acme-server.ts";
+import { eventually } from "../harness/eventually.ts";
+import { GwcProcess } from "../harness/gwc.ts";
+import { RedisServer } from "../harness/redis.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+
+const both = { names: [SHOP, "www.example.com"] };
+
+function auditLines(file: string): Record<string, unknown>[] {
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line.includes('"event":"certificate"'))
+    .map((line) => JSON.parse(line));
+}
+
+it("a name that is added in a reload does not interrupt the others", async () => {
+  const acme = await AcmeServer.start();
+  const folder = temporaryFolder();
+  const file = path.join(folder, "gateway.yaml");
+  const write = (use: object) => writeFileSync(file, JSON.stringify(configOf({ acme, use })));
+  write({ names: [SHOP] });
+  const any = "127.0.0.1:0";
+  const gateway = new GwcProcess(["run", file], {
+    cwd: folder,
+    env: { GWC_STATE_DIR: folder, ADMIN_ADDR: any, STATS_ADDR: any, READINESS_ADDR: any },
+  });
+  await gateway.seen(/the certificate of \S+ is valid until/);
+  const old = await shown(acme.tlsPort, SHOP);
+  await acme.stop();
+  write(both);
+  await gateway.seen(
+    /a certificate for shop\.example\.com, www\.example\.com is ordered; an old one stays in use until then/,
+  );
+  await gateway.seen(/no new certificate for shop.*the old one stays in use, valid until/);
+  expect((await shown(acme.tlsPort, SHOP)).serialNumber).toBe(old.serialNumber);
+  await acme.start();
+  const issuer = await acme.issuer();
+  for (const name of both.names)
+    await eventually(() => shown(acme.tlsPort, name, issuer).catch(() => null), name);
+});
+
+it("a name that is added before a restart does not interrupt the others", async () => {
+  const acme = await AcmeServer.start();
+  const state = temporaryFolder();
+  const first = await startWithAcme({ acme, state });
+  await issued(first);
+  const old = await shown(acme.tlsPort, SHOP);
+  await first.stop();
+  await acme.stop();
+  const second = await startWithAcme({ acme, state, use: both });
+  await second.seen(/an old one stays in use until then/);
+  expect((await shown(acme.tlsPort, SHOP)).serialNumber).toBe(old.serialNumber);
+  await second.stop();
+  // A certificate of other names only is not used.
+  const third = await startWithAcme({ acme, state, use: { names: ["other.example.com"] } });
+  await third.seen(/handshakes that need it are refused/);
+  await expect(shown(acme.tlsPort, "other.example.com")).rejects.toThrow();
+});
+
+it("orders are in the audit log", async () => {
+  const acme = await AcmeServer.start({ validity: 30 });
+  const folder = temporaryFolder();
+  const file = path.join(folder, "audit.log");
+  await startWithAcme({ acme, config: { logging: { audit: { file } } } });
+  const find = (event: string) =>
+    eventually(
+      () => auditLines(file).find((line) => line["certificate.event"] === event) ?? null,
+      event,
+    );
+  const names = { "certificate.names": SHOP };
+  const first = await find("issued");
+  expect(first).toMatchObject({ ...names, scope: "audit", event: "certificate" });
+  const renewed = await find("renewed");
+  expect(Date.parse(String(renewed["certificate.expires"]))).toBeGreaterThan(
+    Date.parse(String(first["certificate.expires"])),
+  );
+  await acme.stop();
+  const failed = await find("failed");
+  expect(failed).toMatchObject(names);
+  expect(failed.error).toMatch(/the ACME server at \S+ can't be used/);
+  expect(JSON.stringify(auditLines(file))).not.toContain("PRIVATE");
+});
+
+it.each([1, 2])(
+  "a store that replicas share requires a key of the operator (%s threads)",
+  async (workerThreads) => {
+    const [acme, redis] = await Promise.all([AcmeServer.prepare(), RedisServer.start()]);
+    const started = startWithAcme({
+      acme,
+      config: { store: { redis: { url: "${REDIS_URL}" } }, workerThreads },
+      env: { REDIS_URL: redis.url },
+    });
+    await expect(started).rejects.toThrow(/set SESSION_KEY to the same 64 hexadecimal digits/);
+  },
+);
