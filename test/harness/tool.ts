@@ -20,7 +20,7 @@ const packages = {
   npm: "npm",
   nvim: "neovim",
   openssl: "openssl",
-  pebble: "Pebble (`go install github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.1`)",
+  pebble: "Pebble (`go install github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.3`)",
   promtool: "prometheus",
   ps: "procps",
   python3: "python3",

@@ -4,8 +4,11 @@ import { expect, it } from "vitest";
 import { configOf, issued, SHOP, shown, startWithAcme } from "../harness/acme-gateway.ts";
 import { AcmeServer } from "../harness/acme-server.ts";
 import { eventually } from "../harness/eventually.ts";
+import { startGateway } from "../harness/gateway.ts";
 import { GwcProcess } from "../harness/gwc.ts";
 import { RedisServer } from "../harness/redis.ts";
+import { root } from "../harness/root.ts";
+import { send } from "../harness/send.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 const both = { names: [SHOP, "www.example.com"] };
@@ -97,3 +100,17 @@ it.each([1, 2])(
     await expect(started).rejects.toThrow(/set SESSION_KEY to the same 64 hexadecimal digits/);
   },
 );
+
+it("the example orders its certificate, and redirects other requests to it", async () => {
+  const acme = await AcmeServer.start();
+  const text = readFileSync(path.join(root, "examples/acme/gateway.yaml"), "utf8");
+  const config = text
+    .replace(/directory: .*/, `directory: ${acme.directory}\n    root: ${acme.root}`)
+    .replace("port: 80 ", `port: ${acme.httpPort} `)
+    .replace("port: 443", `port: ${acme.tlsPort}`);
+  const gateway = await startGateway({ config, env: { GWC_STATE_DIR: temporaryFolder() } });
+  await gateway.seen(/"event":"certificate","certificate.event":"issued"/);
+  await shown(acme.tlsPort, SHOP, await acme.issuer());
+  const plain = await send(`http://127.0.0.1:${acme.httpPort}/cart`, "GET");
+  expect(plain.status).toBe(301);
+});

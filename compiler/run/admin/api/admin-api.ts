@@ -112,8 +112,10 @@ export interface ServerData {
 /** A certificate of a listener. */
 export interface CertificateData {
   readonly hostname: string;
+  /** `acme` if it is ordered. */
   readonly file: string;
-  readonly expires: number;
+  /** `null` if it is ordered and not issued yet. */
+  readonly expires: number | null;
 }
 
 /** A guard of texts, and how often it acted. */

@@ -1,7 +1,7 @@
 import { certificateExpiry } from "../../../../runtime/metrics/table/certificates.ts";
 import { locationText } from "../../../diagnostics/source.ts";
 import { version } from "../../../installation.ts";
-import type { Program } from "../../../ir/program.ts";
+import type { ListenerNode, Program } from "../../../ir/program.ts";
 import type { LiveView } from "../view.ts";
 import type { CertificateData, ChangeData, GatewayData, LinkData } from "./admin-api.ts";
 import { customData, guardData } from "./checks-data.ts";
@@ -66,8 +66,9 @@ function linksOf({ process: { addresses } }: Program): readonly LinkData[] {
   ];
 }
 
+/** Returns the certificates of listeners: missing ones first, then those that expire first. */
 function certificates(view: LiveView): readonly CertificateData[] {
-  return view
+  const known = view
     .samples(certificateExpiry)
     .map(({ labels: { hostname = "", file = "" }, value }) => ({
       hostname,
@@ -75,4 +76,16 @@ function certificates(view: LiveView): readonly CertificateData[] {
       expires: value * 1000,
     }))
     .toSorted((a, b) => a.expires - b.expires);
+  const shown = new Set(known.map(({ hostname }) => hostname));
+  const missing = orderedHostnames(view.current.program).filter((each) => !shown.has(each));
+  return [...missing.map((hostname) => ({ hostname, file: "acme", expires: null })), ...known];
 }
+
+/** Returns the hostnames of listeners whose certificates are ordered. */
+function orderedHostnames({ binds, tcp }: Program): readonly string[] {
+  const listeners = [...binds, ...tcp].flatMap((bind): Certified[] => [...bind.listeners]);
+  const ordered = listeners.filter(({ tls }) => tls && "kind" in tls && tls.kind === "acme");
+  return [...new Set(ordered.map(({ hostname }) => hostname.toLowerCase()))];
+}
+
+type Certified = Pick<ListenerNode, "hostname" | "tls">;

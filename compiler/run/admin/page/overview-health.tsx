@@ -55,19 +55,27 @@ export function Certificates({ gateway: { certificates, now } }: { gateway: Gate
       ) : (
         <ul class="lines">
           {certificates.map(({ hostname, file, expires }) => {
-            const left = expires - now;
+            const left = expires === null ? 0 : expires - now;
             const tone = left < 7 * DAY ? "bad" : left < 30 * DAY ? "warn" : "good";
+            const isOrdered = file === "acme";
             return (
               <li key={`${hostname} ${file}`}>
                 <div class="grow">
                   <strong>
-                    <Text>{hostname === "" ? "any name" : hostname}</Text>
+                    <Text>{hostname === "" || hostname === "*" ? "any name" : hostname}</Text>
                   </strong>
                   <span class="soft sub">
-                    <Text>{file}</Text>, until {dayAndTime(expires)}
+                    {isOrdered ? "ordered from the ACME server" : <Text>{file}</Text>}
+                    {expires !== null && `, until ${dayAndTime(expires)}`}
                   </span>
                 </div>
-                <Pill tone={tone}>{left <= 0 ? "expired" : `${span(left)} left`}</Pill>
+                <Pill tone={tone}>
+                  {expires === null
+                    ? "not issued yet"
+                    : left <= 0
+                      ? "expired"
+                      : `${span(left)} left`}
+                </Pill>
               </li>
             );
           })}
