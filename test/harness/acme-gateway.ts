@@ -1,4 +1,8 @@
+import { readdirSync } from "node:fs";
+import path from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
+import { AcmeRecords, digest, type StoredCertificate } from "../../runtime/acme/acme-records.ts";
+import { openEmbeddedStore } from "../../runtime/store/embedded-store.ts";
 import type { AcmeServer } from "./acme-server.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -74,4 +78,39 @@ export function shown(
 /** Waits for a certificate in the log, from a place of the output on. */
 export async function issued(gateway: Gateway, from = 0): Promise<void> {
   await gateway.seen(/the certificate of \S+ is valid until/, from);
+}
+
+/** Names of the files of the store in a folder, the database first. */
+export function storeFiles(state: string): readonly string[] {
+  return readdirSync(state)
+    .filter((name) => name.includes(".store.sqlite"))
+    .sort();
+}
+
+/** Opens the state of a gateway that does not run. */
+export async function withRecords<Result>(
+  state: string,
+  work: (records: AcmeRecords) => Promise<Result>,
+): Promise<Result> {
+  const store = openEmbeddedStore(path.join(state, storeFiles(state)[0] ?? ""));
+  try {
+    return await work(new AcmeRecords(store, Buffer.alloc(32)));
+  } finally {
+    await store.close();
+  }
+}
+
+/** Changes the stored certificate of a gateway that does not run, as if time had passed. */
+export async function rewrite(
+  state: string,
+  { directory }: Pick<AcmeServer, "directory">,
+  change: (stored: StoredCertificate) => StoredCertificate,
+): Promise<StoredCertificate> {
+  const id = digest(directory, SHOP);
+  return withRecords(state, async (records) => {
+    const stored = await records.certificate(id);
+    if (stored === undefined) throw new Error("there is no certificate");
+    await records.writeCertificate(id, change(stored));
+    return stored;
+  });
 }

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { configOf, issued, SHOP, shown, startWithAcme } from "../harness/acme-gateway.ts";
+import { configOf, issued, rewrite, SHOP, shown, startWithAcme } from "../harness/acme-gateway.ts";
 import { AcmeServer } from "../harness/acme-server.ts";
 import { eventually } from "../harness/eventually.ts";
 import { startGateway } from "../harness/gateway.ts";
@@ -65,27 +65,30 @@ it("a name that is added before a restart does not interrupt the others", async 
 });
 
 it("orders are in the audit log", async () => {
-  const acme = await AcmeServer.start({ validity: 30 });
-  const folder = temporaryFolder();
-  const file = path.join(folder, "audit.log");
-  await startWithAcme({ acme, config: { logging: { audit: { file } } } });
+  const acme = await AcmeServer.start();
+  const state = temporaryFolder();
+  const file = path.join(state, "audit.log");
+  const config = { logging: { audit: { file } } };
   const find = (event: string) =>
     eventually(
       () => auditLines(file).find((line) => line["certificate.event"] === event) ?? null,
       event,
     );
-  const names = { "certificate.names": SHOP };
-  const first = await find("issued");
-  expect(first).toMatchObject({ ...names, scope: "audit", event: "certificate" });
-  const renewed = await find("renewed");
-  expect(Date.parse(String(renewed["certificate.expires"]))).toBeGreaterThan(
-    Date.parse(String(first["certificate.expires"])),
-  );
+  const common = { scope: "audit", event: "certificate", "certificate.names": SHOP };
+  const first = await startWithAcme({ acme, state, config });
+  const { "certificate.expires": expires, ...rest } = await find("issued");
+  expect(rest).toMatchObject(common);
+  expect(Date.parse(String(expires))).toBeGreaterThan(Date.now());
+  await first.stop();
   await acme.stop();
+  await rewrite(state, acme, (stored) => ({ ...stored, renewal: 0 }));
+  await startWithAcme({ acme, state, config });
   const failed = await find("failed");
-  expect(failed).toMatchObject(names);
+  expect(failed).toMatchObject({ ...common, "certificate.expires": expires });
   expect(failed.error).toMatch(/the ACME server at \S+ can't be used/);
-  expect(JSON.stringify(auditLines(file))).not.toContain("PRIVATE");
+  await acme.start();
+  expect(await find("renewed")).toMatchObject(common);
+  expect(readFileSync(file, "utf8")).not.toContain("PRIVATE");
 });
 
 it.each([1, 2])(
