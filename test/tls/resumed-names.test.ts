@@ -11,7 +11,7 @@ const tls = { cert: "edge.pem", key: "edge.key" };
 
 beforeAll(() => void makeCertificate(folder, "edge", { names: "DNS:*.test" }));
 
-/** What a server says on a connection that sends some bytes, and the session for the next connection. */
+/** Response to some bytes on a connection, and the session for the next connection. */
 interface Heard {
   readonly text: string;
   readonly isResumed: boolean;
