@@ -80,7 +80,7 @@ export function elementsOf(text: string, at: number): TextRange[] {
  * which they are compared.
  */
 export function hasRepeatedKey(text: string, formOf = (key: string) => key): boolean {
-  const open: (Set<string> | undefined)[] = [];
+  const open: (SeenKeys | undefined)[] = [];
   let isKey = false;
   let i = 0;
   while (i < text.length) {
@@ -90,14 +90,13 @@ export function hasRepeatedKey(text: string, formOf = (key: string) => key): boo
       const keys = isKey ? open.at(-1) : undefined;
       if (keys !== undefined) {
         const key = formOf(stringOf(text, { start: i, end }));
-        if (keys.has(key)) return true;
-        keys.add(key);
+        if (keys.hasOrAdds(key)) return true;
       }
       isKey = false;
       i = end;
       continue;
     }
-    if (code === OPEN_BRACE) open.push(new Set());
+    if (code === OPEN_BRACE) open.push(new SeenKeys());
     else if (code === OPEN_BRACKET) open.push(undefined);
     else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) open.pop();
     if (code === OPEN_BRACE || code === COMMA) isKey = open.at(-1) !== undefined;
@@ -105,6 +104,28 @@ export function hasRepeatedKey(text: string, formOf = (key: string) => key): boo
   }
   return false;
 }
+
+/** Keys of one object. Most objects have few keys, which are compared faster than hashed. */
+class SeenKeys {
+  readonly #few: string[] = [];
+  #many: Set<string> | undefined;
+
+  /** Whether a key was seen before; records it. */
+  hasOrAdds(key: string): boolean {
+    const few = this.#few;
+    if (this.#many === undefined) {
+      if (few.includes(key)) return true;
+      few.push(key);
+      if (few.length === MAX_FEW) this.#many = new Set(few);
+      return false;
+    }
+    const { size } = this.#many;
+    return this.#many.add(key).size === size;
+  }
+}
+
+/** Number of keys from which hashing is faster. */
+const MAX_FEW = 12;
 
 /**
  * Returns the decoded string of a range; `undefined` if the value has another type. Long-lived use is safe: the result does

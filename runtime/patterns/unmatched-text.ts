@@ -1,4 +1,5 @@
 import { ALL_IDLE, type JointAutomaton, UNDECIDED } from "./joint-automaton.ts";
+import { TEXT_END } from "./pattern-program.ts";
 import { STATE_BITS } from "./state-table.ts";
 
 /**
@@ -21,7 +22,7 @@ export class UnmatchedText {
    * Starts while nothing is held; false if it cannot. `before` is the preceding character, empty at the start of the text.
    */
   begin(before: string): boolean {
-    const state = this.#automaton.initial(before);
+    const state = this.#automaton.initial(before === "" ? TEXT_END : before.charCodeAt(0));
     if (state === undefined) return false;
     this.#text = "";
     this.#state = state;

@@ -97,17 +97,18 @@ export function mapMembers(
   keys: readonly string[],
   texts: WholeTexts,
 ): JsonObject {
-  const changed = keys.flatMap((key) => {
+  let mapped = body;
+  for (const key of keys) {
     const value = body[key];
+    if (value === undefined) continue;
     const place = MEMBER_PLACES[key];
     // Its keys come from the client, too.
     const isFree = key === "metadata" && isJsonObject(value);
     const next = isFree
       ? mapJson(value, texts, place ?? MODEL_PLACE)
       : mapTexts(value, texts, place, true);
-    return next === value ? [] : [[key, next] as const];
-  });
-  const mapped = changed.length === 0 ? body : { ...body, ...Object.fromEntries(changed) };
+    if (next !== value) mapped = { ...mapped, [key]: next };
+  }
   const nameOf = (name: string): string => guardedName(name, texts, MODEL_PLACE);
   return keys.every((key) => MEMBER_WORDS.has(key)) ? mapped : mapKeys(mapped, nameOf);
 }

@@ -1,13 +1,11 @@
 import { compilePattern } from "../../cel/functions/pattern.ts";
 import { Search } from "../../patterns/search.ts";
-import { SharedBeginnings } from "../../patterns/shared-beginnings.ts";
 import type { Guard, GuardRejection } from "./guard-run.ts";
 
 /** A guard with patterns. */
 export interface PatternGuard extends Guard {
   /** In the order in which they are searched. */
   readonly patterns: readonly GuardPattern[];
-  readonly beginnings: SharedBeginnings;
   /** Response to a match; `undefined` if matches are masked. */
   readonly rejection: GuardRejection | undefined;
 }
@@ -20,7 +18,7 @@ export interface GuardPattern {
 
 /** Creates a guard that masks matches. */
 export function maskPatterns(patterns: readonly GuardPattern[]): PatternGuard {
-  return { kind: "regex", patterns, beginnings: beginningsOf(patterns), rejection: undefined };
+  return { kind: "regex", patterns, rejection: undefined };
 }
 
 /** Creates a guard that rejects texts with a match. */
@@ -28,11 +26,7 @@ export function rejectPatterns(
   patterns: readonly GuardPattern[],
   rejection: GuardRejection,
 ): PatternGuard {
-  return { kind: "regex", patterns, beginnings: beginningsOf(patterns), rejection };
-}
-
-function beginningsOf(patterns: readonly GuardPattern[]): SharedBeginnings {
-  return new SharedBeginnings(patterns.map(({ search }) => search));
+  return { kind: "regex", patterns, rejection };
 }
 
 /**

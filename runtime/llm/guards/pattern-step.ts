@@ -1,12 +1,12 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import type { JointAutomaton } from "../../patterns/joint-automaton.ts";
+import type { JointSearch } from "../../patterns/joint-search.ts";
 import { bufferOf, type StreamStep } from "../chat/stream-step.ts";
 import type { StreamTexts, TextFormat } from "../chat/texts.ts";
 import type { TextPart } from "../chat/whole-texts.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { MaskedParts, NotedParts } from "./joined-parts.ts";
 import type { PatternGuard } from "./pattern-guard.ts";
-import { jointAutomaton, PatternTexts } from "./pattern-texts.ts";
+import { jointSearch, PatternTexts } from "./pattern-texts.ts";
 import type { GuardStep, StreamStage, TextMap } from "./prompt-guard.ts";
 
 /**
@@ -23,16 +23,16 @@ export function patternGuards(
 class PatternGuards implements GuardStep {
   readonly guards: readonly PatternGuard[];
   readonly #scope: readonly TextPart[] | undefined;
-  readonly #automaton: JointAutomaton | undefined;
+  readonly #joint: JointSearch | undefined;
 
   constructor(guards: readonly PatternGuard[], scope: readonly TextPart[] | undefined) {
     this.guards = guards;
     this.#scope = scope;
-    this.#automaton = jointAutomaton(guards);
+    this.#joint = jointSearch(guards);
   }
 
   guardObject(object: JsonObject, map: TextMap, run: GuardRun): JsonObject {
-    const texts = new PatternTexts(this.guards, run, this.#scope, this.#automaton);
+    const texts = new PatternTexts(this.guards, run, this.#scope, this.#joint);
     const noted = new NotedParts(texts, this.#scope);
     const guarded = map(object, noted);
     if (run.error !== undefined) return guarded;
@@ -49,7 +49,7 @@ class PatternGuards implements GuardStep {
   }
 
   openStage(format: TextFormat, run: GuardRun, next: (step: StreamStep) => void): StreamStage {
-    const texts = new PatternTexts(this.guards, run, undefined, this.#automaton);
+    const texts = new PatternTexts(this.guards, run, undefined, this.#joint);
     return new PatternStage(format.openStream(texts), run, next);
   }
 }

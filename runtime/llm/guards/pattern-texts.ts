@@ -1,6 +1,7 @@
-import { JointAutomaton } from "../../patterns/joint-automaton.ts";
+import { JointSearch } from "../../patterns/joint-search.ts";
 import { characterReader, type Reading } from "../../patterns/reading.ts";
 import { Replacement } from "../../patterns/replacement.ts";
+import type { Search } from "../../patterns/search.ts";
 import { SparseText } from "../../patterns/sparse-text.ts";
 import type { PartsGuard, PieceGuard, TextGuards } from "../chat/texts.ts";
 import type { TextPart, TextPlace } from "../chat/whole-texts.ts";
@@ -14,24 +15,24 @@ export class PatternTexts implements TextGuards {
   readonly #guards: readonly PatternGuard[];
   readonly #run: GuardRun;
   readonly #scope: readonly TextPart[] | undefined;
-  readonly #automaton: JointAutomaton | undefined;
+  readonly #joint: JointSearch | undefined;
   /** Results of streamed parts that could not be decided alone. Formats repeat these parts as whole texts. */
   readonly #parts = new Map<string, string>();
 
   /** Texts of events that later events may continue, by their marks. */
   readonly #carried = new Map<string, PartsGuard>();
 
-  /** `scope`: guarded parts of whole texts; absent: all. `automaton`: shared one for all patterns. */
+  /** `scope`: guarded parts of whole texts; absent: all. `joint`: shared search of all patterns. */
   constructor(
     guards: readonly PatternGuard[],
     run: GuardRun,
     scope?: readonly TextPart[],
-    automaton: JointAutomaton | undefined = jointAutomaton(guards),
+    joint: JointSearch | undefined | null = jointSearch(guards),
   ) {
     this.#guards = guards;
     this.#run = run;
     this.#scope = scope;
-    this.#automaton = automaton;
+    this.#joint = joint ?? undefined;
   }
 
   replace(text: string, { part, isName }: TextPlace): string {
@@ -40,13 +41,36 @@ export class PatternTexts implements TextGuards {
     const mayBeKnown = isName !== true && this.#parts.size > 0;
     const known = mayBeKnown ? this.#parts.get(text) : undefined;
     if (known !== undefined) return known;
-    const written = isName === true ? nameOf : asItIs;
+    const start = performance.now();
+    const matching = this.#joint?.matching(text, undefined);
+    if (matching?.size === 0) {
+      this.#spend(performance.now() - start);
+      return text;
+    }
+    return this.#replace(text, matching, isName === true ? nameOf : asItIs);
+  }
+
+  /** `matching`: patterns that may match the text; `undefined` if it is not known. */
+  #replace(
+    text: string,
+    matching: ReadonlySet<Search> | undefined,
+    written: (mask: string) => string,
+  ): string {
+    let start = performance.now();
     const sparse = new SparseText().push(text);
     const [first] = this.#guards;
     // Counts as a match, so that the original text is not restored.
     if (sparse !== text && first !== undefined) this.#run.match(first, 1);
-    let searched: SearchedText = { text: sparse, reading: characterReader.readingOf(sparse) };
-    let start = performance.now();
+    const reading = characterReader.readingOf(sparse);
+    let searched: SearchedText = {
+      text: sparse,
+      reading,
+      matching: matching ?? this.#joint?.matching(sparse, reading),
+    };
+    if (searched.matching?.size === 0) {
+      this.#spend(performance.now() - start);
+      return sparse;
+    }
     for (const guard of this.#guards) {
       searched = this.#replacedBy(guard, searched, written);
       const end = performance.now();
@@ -57,27 +81,33 @@ export class PatternTexts implements TextGuards {
     return searched.text;
   }
 
+  /** Adds the duration of one pass for all guards. */
+  #spend(milliseconds: number): void {
+    for (const guard of this.#guards) this.#run.spend(guard, milliseconds / this.#guards.length);
+  }
+
   #replacedBy(
     guard: PatternGuard,
     given: SearchedText,
     written: (mask: string) => string,
   ): SearchedText {
     let searched = given;
-    const { patterns, beginnings } = guard;
-    let hasNone = beginnings.areMissingIn(given.reading?.text ?? given.text);
-    for (const { search, mask } of patterns) {
-      if (hasNone && beginnings.has(search)) continue;
-      const { text } = searched;
+    for (const { search, mask } of guard.patterns) {
+      const { text, matching } = searched;
+      if (matching?.has(search) === false) continue;
       const reading = search.readingOf(text, searched.reading);
       if (search.lacksRequired(text, reading)) continue;
       if (search.hasNoBeginning(reading?.text ?? text)) continue;
       const replacement = new Replacement(search, written(mask));
       const replaced = replacement.replace(text, reading);
-      if (this.#count(guard, replacement.matches)) return { text: "", reading: undefined };
+      if (this.#count(guard, replacement.matches)) return NO_TEXT;
       if (replaced === text) continue;
-      searched = { text: replaced, reading: characterReader.readingOf(replaced) };
       // A mask may contain characters that other matches start with.
-      hasNone = false;
+      searched = {
+        text: replaced,
+        reading: characterReader.readingOf(replaced),
+        matching: undefined,
+      };
     }
     return searched;
   }
@@ -106,7 +136,7 @@ export class PatternTexts implements TextGuards {
   #openParts(known: Map<string, string>): PartsGuard {
     return new TextParts({
       guards: this.#guards,
-      automaton: this.#automaton,
+      automaton: this.#joint?.automaton,
       count: this.#count,
       known,
     });
@@ -137,16 +167,20 @@ export class PatternTexts implements TextGuards {
 /** Maximum number of texts per stream that later events may continue. */
 const MAX_CARRIED = 1_000;
 
-/** Joins the automata of guards, for texts without matches; `undefined` if they cannot be joined. */
-export function jointAutomaton(guards: readonly PatternGuard[]): JointAutomaton | undefined {
-  return JointAutomaton.of(guards.flatMap(({ patterns }) => patterns.map(({ search }) => search)));
+/** Joins the searches of guards, for texts without matches; `undefined` without patterns. */
+export function jointSearch(guards: readonly PatternGuard[]): JointSearch | undefined {
+  return JointSearch.of(guards.flatMap(({ patterns }) => patterns.map(({ search }) => search)));
 }
 
 /** A text, and its reading if that differs. */
 interface SearchedText {
   readonly text: string;
   readonly reading: Reading | undefined;
+  /** Patterns that may match; `undefined` if it is not known. */
+  readonly matching: ReadonlySet<Search> | undefined;
 }
+
+const NO_TEXT: SearchedText = { text: "", reading: undefined, matching: undefined };
 
 function asItIs(mask: string): string {
   return mask;

@@ -54,7 +54,7 @@ export class TextParts implements PartsGuard {
         replacement: new PartedReplacement(search, mask),
       })),
     );
-    this.#unmatched = automaton && new UnmatchedText(automaton);
+    this.#unmatched = automaton?.readsPieces === true ? new UnmatchedText(automaton) : undefined;
     this.#rest();
   }
 
@@ -98,7 +98,10 @@ export class TextParts implements PartsGuard {
     if (this.#unmatched === undefined || this.#isRejected || this.#parts.length > 1) return;
     const [first] = this.#steps;
     if (first === undefined || !this.#steps.every(isAtRest)) return;
-    this.#isUnmatched = this.#unmatched.begin(first.replacement.before);
+    const { before } = first.replacement;
+    // After a mask, the patterns have read different characters.
+    if (this.#steps.some(({ replacement }) => replacement.before !== before)) return;
+    this.#isUnmatched = this.#unmatched.begin(before);
   }
 
   #holdsMuch(): boolean {
