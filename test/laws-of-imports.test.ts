@@ -74,6 +74,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "mcp/bridge",
     "mcp/aggregate",
     "mcp/passthrough",
+    "mcp/batch",
     "mcp",
     "llm/chat",
     "llm/formats",

@@ -170,6 +170,9 @@ export interface Exchange extends RequestVariables {
   /** Replaces the body for the upstream: by bytes, or by the client's body passed through a policy. */
   setRequestBody(body: Uint8Array | BodySource): void;
 
+  /** Whether it is known that the body is no batch of messages (mcp/batch). */
+  isOneMessage: boolean;
+
   /** Sets a header of any response to this exchange, from the gateway or the upstream; replaces one of the same name. */
   setResponseHeader(name: string, value: string): void;
   /** Adds a header to any response to this exchange, next to those of the same name (`Vary`). */

@@ -31,6 +31,7 @@ const UNCONNECTED = {
   mcp: imported("gwc/runtime/mcp/transports/unconnected-mcp", "unconnectedMcp"),
   api: imported("gwc/runtime/mcp/transports/unconnected-mcp", "unconnectedApi"),
 };
+const BATCHES = "gwc/runtime/mcp/batch/batches";
 const SHARES = "gwc/runtime/mcp/shares";
 const LIMITS = "gwc/runtime/mcp/transports/default-limits";
 
@@ -154,7 +155,10 @@ function servedCode(
       declarations: [
         code`const allowedOrigins: ${importedType(origin, "OriginSettings")} = ${literal(allowedOrigins)};`,
       ],
-      first: [code`exchange.refusalFormat = ${refusalFormat};`],
+      first: [
+        code`exchange.refusalFormat = ${refusalFormat};`,
+        code`if (${imported(BATCHES, "mayBeBatch")}(exchange)) return ${imported(BATCHES, "serveBatch")}(exchange, ${identifier(scope.route.id)});`,
+      ],
       guard: [
         code`if (${imported(origin, "refuseForeignOrigin")}(exchange, allowedOrigins)) return;`,
       ],

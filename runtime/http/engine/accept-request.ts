@@ -27,6 +27,7 @@ export function acceptRequest(
   const handlers = port.handlers();
   const facts = factsOf(request, handlers);
   const exchange = exchangeOf(request, response, framing, facts, port.gateway);
+  exchange.port = port;
   exchange.minBodyRate = handlers.connections.minBodyRate;
   exchange.expectsContinue = framing.expectsContinue ?? expectsContinue(exchange, framing);
   if (response.upgrade !== undefined || response.tunnel !== undefined) exchange.closeConnection();

@@ -22,6 +22,7 @@ import type { EngineRequest, EngineResponse } from "./engine.ts";
 import { ReceivedRequest } from "./received-request.ts";
 import { ExchangeBody, RequestBody } from "./request-body.ts";
 import { ResponseWriter } from "./response-writer.ts";
+import type { RequestPort } from "./server-handlers.ts";
 import type { RequestFacts } from "./validate-request.ts";
 
 /** An exchange over any engine. Rarely used values are computed on demand. */
@@ -55,6 +56,9 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
   expectsContinue = false;
   /** Minimum rate of a body that is buffered whole, in bytes per second; slower ones are refused. */
   minBodyRate = 0;
+  /** The port that received the request; `undefined` if it is refused for another thread. */
+  port: RequestPort | undefined;
+  isOneMessage = false;
 
   readonly #request: EngineRequest;
   readonly #response: EngineResponse;
@@ -88,6 +92,11 @@ export class EngineExchange extends ReceivedRequest implements Exchange {
     this.#writer = new ResponseWriter(request, response, gateway);
     this.#sink = this.#writer;
     this.#facts = facts;
+  }
+
+  /** The request as its engine has read it. */
+  get received(): EngineRequest {
+    return this.#request;
   }
 
   get acceptsTrailers(): boolean {

@@ -59,7 +59,7 @@ export function readMessage(text: string): Message | MessageProblem {
   if (isArrayAt(text, start)) {
     return problem(
       -32600,
-      "Invalid Request: batches are not supported; send one message per request",
+      "Invalid Request: only clients of 2025-03-26 may send batches, of at most 128 KiB with Content-Length",
     );
   }
   if (!isObjectAt(text, start)) return problem(-32600, "Invalid Request: not a JSON-RPC message");

@@ -1,6 +1,10 @@
+import { isUtf8 } from "node:buffer";
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import { type SseEvent, SseReader } from "../../http/body/sse.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
+import { OPEN_BRACKET } from "../../json/json-characters.ts";
+import { elementsOf } from "../../json/json-text.ts";
+import { scanJson } from "../../json/scan-json.ts";
 import { type Message, readMessage, readMessageBytes } from "../protocol/message.ts";
 
 /** A piece of a target's response. */
@@ -56,8 +60,13 @@ class JsonResponse implements ResponseReader {
   }
 
   end(): readonly Received[] | undefined {
-    const message = readMessageBytes(this.#held.bytes());
+    const bytes = this.#held.bytes();
     this.#held.release();
+    const text = bytes[0] === OPEN_BRACKET && isUtf8(bytes) ? bytes.toString("utf8") : undefined;
+    const texts = text === undefined ? undefined : batchedTexts(text);
+    // More than the response has to be on a stream.
+    if (texts !== undefined && texts.length !== 1) return undefined;
+    const message = texts === undefined ? readMessageBytes(bytes) : readMessage(texts[0] ?? "");
     return message.kind === "problem" ? undefined : [{ message, event: undefined }];
   }
 }
@@ -79,9 +88,11 @@ class SseResponse implements ResponseReader {
         received.push({ message: undefined, event });
         continue;
       }
-      const message = readMessage(event.data);
-      if (message.kind === "problem") return undefined;
-      received.push({ message, event });
+      for (const [at, text] of (batchedTexts(event.data) ?? [event.data]).entries()) {
+        const message = readMessage(text);
+        if (message.kind === "problem") return undefined;
+        received.push({ message, event: at === 0 ? event : { ...event, id: undefined } });
+      }
     }
     return received;
   }
@@ -94,4 +105,10 @@ class SseResponse implements ResponseReader {
     const received = this.push(BLANK_LINES) ?? [];
     return received.filter(({ message }) => message !== undefined);
   }
+}
+
+/** Returns the messages of a batch, which servers of 2025-03-26 may send; `undefined` if it is none. */
+function batchedTexts(text: string): readonly string[] | undefined {
+  if (text.charCodeAt(0) !== OPEN_BRACKET || scanJson(text, []) === undefined) return undefined;
+  return elementsOf(text, 0).map(({ start, end }) => text.slice(start, end));
 }
