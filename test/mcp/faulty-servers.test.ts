@@ -157,6 +157,54 @@ it("a list names the server that fails", async () => {
   expect(errorOf(response.text).message).toBe('MCP server "bad" answered with HTTP status 503');
 });
 
+it.each([
+  ["initialize", "application/json"],
+  ["tools/list", "Application/JSON; charset=utf-8"],
+])("%s has the JSON-RPC error of the server (%s)", async (method, type) => {
+  const error = { code: -32050, message: "out of paper" };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: null, error });
+  const session = method === "initialize" ? {} : await openSession(gateway.url);
+  bad.response = refusing(method, 500, { "content-type": type }, body);
+  const asked = method === "initialize" ? initialize : list;
+  const response = await post(gateway.url, asked, session);
+  expect(response.status).toBe(500);
+  const message = 'MCP server "bad" answered with HTTP status 500';
+  expect(errorOf(response.text)).toEqual({ code: -32603, message, data: { error } });
+});
+
+it.each(["initialize", "tools/list", "tools/call"])(
+  "a server that answers %s with 404 in a new session is named, and no session is lost",
+  async (method) => {
+    const session = method === "initialize" ? {} : await openSession(gateway.url);
+    bad.response = refusing(method, 404);
+    const asked =
+      method === "initialize" ? initialize : method === "tools/list" ? list : toolCall("bad_b");
+    const response = await post(gateway.url, asked, session);
+    expect(response.status).toBe(502);
+    expect(errorOf(response.text).message).toBe('MCP server "bad" answered with HTTP status 404');
+  },
+);
+
+it("lists name the server that failed when the session was opened with failOpen", async () => {
+  bad.response = refusing("initialize", 500);
+  const session = await openSession(url("/open"));
+  bad.response = listing({ name: "b", inputSchema });
+  const { result } = JSON.parse((await post(url("/open"), list, session)).text);
+  expect(result._meta).toEqual({ "gwc.dev/unavailable": ["bad"] });
+});
+
+it("a byte order mark before a response is ignored, as client libraries do", async () => {
+  const session = await openSession(gateway.url);
+  const usual = listing({ name: "b", inputSchema });
+  bad.response = (response, request, message) => {
+    if (message.method !== "tools/list") return usual(response, request, message);
+    const result = { tools: [{ name: "b", inputSchema }] };
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(`\ufeff${JSON.stringify({ jsonrpc: "2.0", id: message.id, result })}`);
+  };
+  expect((await post(gateway.url, list, session)).text).toContain("bad_b");
+});
+
 it("a failure of one server does not hide the tools of others with failOpen", async () => {
   bad.response = refusing("tools/list", 500);
   const response = await post(url("/open"), list, await openSession(url("/open")));
@@ -164,7 +212,7 @@ it("a failure of one server does not hide the tools of others with failOpen", as
   expect(result.tools).toEqual([{ name: "good_a", inputSchema }]);
   expect(result._meta).toEqual({ "gwc.dev/unavailable": ["bad"] });
   expect((await expositionOf(await gateway.statsPort())).text).toMatch(
-    /gwc_mcp_target_failures_total\{route="open",target="bad",kind="status"\} 1/,
+    /gwc_mcp_target_failures_total\{route="open",target="bad",kind="status"\} [1-9]/,
   );
 });
 

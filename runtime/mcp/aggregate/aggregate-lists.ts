@@ -14,10 +14,12 @@ import {
   type ActiveTarget,
   activeTargets,
   callTarget,
+  excludedTargets,
   isStateless,
   type SessionContext,
 } from "../session/session-context.ts";
 import { fanOut } from "../transports/fan-out.ts";
+import { errorOf } from "../transports/http-call.ts";
 import { withAppUris } from "./app-uris.ts";
 import { CacheHints } from "./cache-hints.ts";
 import { failedTarget } from "./failed-target.ts";
@@ -152,7 +154,7 @@ class Merge {
     if (response.result === undefined) {
       // The target has no such list, whatever its capabilities say.
       if (response.text.includes(String(rpcCode.methodNotFound))) return undefined;
-      return listFailure;
+      return { ...listFailure, ...errorOf(response) };
     }
     const lists = readLists(response, (item) => this.#shownName(active, item));
     if (typeof lists === "string") return { kind: "protocol", detail: lists };
@@ -182,7 +184,8 @@ class Merge {
 
   #result(): string {
     const next = this.#next.size > 0 ? writeCursor(this.#next) : undefined;
-    const merged = { entries: this.#entries, missing: this.#missing, next, hints: this.#hints };
+    const missing = [...excludedTargets(this.#context), ...this.#missing];
+    const merged = { entries: this.#entries, missing, next, hints: this.#hints };
     const { access } = this.#context;
     const reader = { access, isStateless: isStateless(this.#context) };
     return listResult(reader, this.#list.field, merged);

@@ -2,6 +2,7 @@ import { isJsonObject } from "../../json/json-object.ts";
 import { type Message, textAt } from "../protocol/message.ts";
 import type { Outcome } from "../protocol/target-failure.ts";
 import { type Features, featureLetters } from "../session/session.ts";
+import type { McpBackend } from "../transports/backend.ts";
 import type { McpTarget } from "../transports/target.ts";
 import { mergedTaskCapability } from "./merged-tasks.ts";
 
@@ -63,9 +64,10 @@ function singleCallCapabilities(all: JsonObject): JsonObject {
 
 /** Returns the merged result of several targets as JSON text; `results` are in the order of the targets. */
 export function mergeInitialize(
-  targets: readonly McpTarget[],
+  backend: InstructedBackend,
   results: readonly InitializeResult[],
 ): string {
+  const { targets } = backend;
   const opened = results.filter((result) => result.kind === "opened");
   const versions = opened.map((result) => result.version).sort();
   return JSON.stringify({
@@ -76,7 +78,7 @@ export function mergeInitialize(
       tasks: mergedTaskCapability(opened.map((result) => result.capabilities)),
     },
     serverInfo: { name: "gwc", version: "1" },
-    instructions: joinInstructions(targets, results),
+    instructions: joinInstructions(backend, results),
     _meta: unavailableMeta(targets, results),
   });
 }
@@ -115,16 +117,20 @@ export function mergeCapabilities(all: readonly JsonObject[]): JsonObject {
   return merged;
 }
 
+/** The parts of a backend that its instructions are about. */
+type InstructedBackend = Pick<McpBackend, "targets" | "owners">;
+
 /** Joins the instructions of the targets, each under the target's name. */
 export function joinInstructions(
-  targets: readonly McpTarget[],
+  { targets, owners }: InstructedBackend,
   results: readonly InitializeResult[],
 ): string | undefined {
   const parts: string[] = [];
   for (const [at, target] of targets.entries()) {
     const result = results[at];
     if (result?.kind !== "opened" || result.instructions === undefined) continue;
-    parts.push(`${target.name} (names start with ${target.name}_):\n${result.instructions}`);
+    const prefix = owners === undefined ? ` (names start with ${target.name}_)` : "";
+    parts.push(`${target.name}${prefix}:\n${result.instructions}`);
   }
   return parts.length === 0 ? undefined : parts.join("\n\n");
 }

@@ -184,7 +184,7 @@ class Opening {
       const result =
         only?.kind === "response"
           ? singleCallResult(only.response)
-          : mergeInitialize(targets, lasting);
+          : mergeInitialize(this.#backend, lasting);
       respondRpc(this.#exchange, 200, rpcResult(this.#request.id, result));
       return;
     }
@@ -192,7 +192,7 @@ class Opening {
     const text =
       only?.kind === "response"
         ? only.response.text
-        : rpcResult(this.#request.id, mergeInitialize(targets, results));
+        : rpcResult(this.#request.id, mergeInitialize(this.#backend, results));
     respondRpc(this.#exchange, 200, text, ["mcp-session-id", `${tag}${id}`]);
   }
 
@@ -248,7 +248,11 @@ class Opening {
   }
 
   #noteFailure(target: McpTarget, failure: TargetFailure): TargetFailure {
-    return failedTarget({ exchange: this.#exchange, backend: this.#backend }, target, failure);
+    return failedTarget(
+      { exchange: this.#exchange, backend: this.#backend, access: this.#access },
+      target,
+      failure,
+    );
   }
 
   #giveUp(): void {

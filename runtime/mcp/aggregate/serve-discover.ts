@@ -71,7 +71,7 @@ function readDiscover(outcome: Outcome): InitializeResult {
 }
 
 function discoverResult(
-  { backend: { targets } }: SessionContext,
+  { backend }: SessionContext,
   outcomes: readonly Outcome[],
   results: readonly InitializeResult[],
 ): string {
@@ -87,10 +87,10 @@ function discoverResult(
     resultType: "complete",
     supportedVersions: [STATELESS_REVISION],
     capabilities: mergeCapabilities(opened.map(({ capabilities }) => capabilities)),
-    instructions: joinInstructions(targets, results),
+    instructions: joinInstructions(backend, results),
     _meta: {
       [metaKey.serverInfo]: { name: "gwc", version: "1" },
-      ...unavailableMeta(targets, results),
+      ...unavailableMeta(backend.targets, results),
     },
   });
   return `${members.slice(0, -1)},${hints.members(true)}}`;

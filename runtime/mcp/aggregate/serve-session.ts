@@ -12,6 +12,7 @@ import {
   activeTarget,
   activeTargets,
   callTarget,
+  excludedTargets,
   isStateless,
   notifyTarget,
   type SessionContext,
@@ -182,6 +183,7 @@ function ownedRequest(context: SessionContext, request: Message): OwnedRequest {
     request,
     isStateless: isStateless(context),
     backend,
+    excluded: excludedTargets(context),
     targets: activeTargets(context).map((active) => ({
       index: active.index,
       target: active.target,

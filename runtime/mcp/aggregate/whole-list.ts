@@ -84,7 +84,7 @@ export async function wholeList(
     const named = failedTarget(owned, each.target, listed);
     if (backend.failureMode === "failClosed" || isLast) return named;
   }
-  return { items: [...found.values()], missing };
+  return { items: [...found.values()], missing: [...owned.excluded, ...missing] };
 }
 
 /** Returns the entries of a list as the client sees them, as JSON text. */

@@ -37,7 +37,7 @@ export function mayBeBatch(exchange: Exchange): boolean {
 export function serveBatch(exchange: Exchange, serve: Handler): Handled {
   return thenMaybe(exchange.readBody(MAX_BATCH_BYTES), (bytes) => {
     exchange.isOneMessage = true;
-    // What is wrong with the body is said where one message is read, after the rules for its client.
+    // A malformed body is refused where one message is read, after the rules for its client.
     if (typeof bytes === "string" || !beginsArray(bytes) || !isUtf8(bytes)) return serve(exchange);
     const text = bytes.toString("utf8");
     if (scanJson(text, []) === undefined) return serve(exchange);

@@ -36,6 +36,8 @@ class SessionSender implements CallSender {
   readonly #context: SessionCallContext;
   readonly #target: StreamableHttpTarget;
   readonly #session: HttpSession;
+  /** `renewals` of the session when the message was sent; it is renewed if the target has forgotten it. */
+  #renewals = 0;
 
   constructor(context: SessionCallContext, target: StreamableHttpTarget, session: HttpSession) {
     this.limit = context.backend.limits.message;
@@ -58,6 +60,7 @@ class SessionSender implements CallSender {
     handler: UpstreamHandler,
   ): UpstreamRequest {
     const [target, session] = [this.#target, this.#session];
+    this.#renewals = session.renewals;
     return openInSession(this.#context, { target, session, lastEventId, ...asked }, handler);
   }
 
@@ -73,6 +76,9 @@ class SessionSender implements CallSender {
     }
     // A server without sessions reports that in its error, which has to be read.
     if (isOpening && status === 400) return undefined;
-    return status === 404 ? "session" : "status";
+    // In a renewed session, or without one, the status is about something else.
+    const { id, renewals } = this.#session;
+    const isForgotten = id !== "" && renewals === this.#renewals && !isOpening;
+    return status === 404 && isForgotten ? "session" : "status";
   }
 }

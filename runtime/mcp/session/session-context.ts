@@ -59,6 +59,12 @@ export function activeTargets(context: SessionContext): ActiveTarget[] {
   return active;
 }
 
+/** Returns the names of targets that failOpen has excluded. */
+export function excludedTargets({ backend, session }: SessionContext): string[] {
+  const excluded = backend.targets.filter((_, index) => session.targets[index] === undefined);
+  return excluded.map(({ name }) => name);
+}
+
 /** Returns one target of a session; `undefined` if it takes no part. */
 export function activeTarget(context: SessionContext, index: number): ActiveTarget | undefined {
   const target = context.backend.targets[index];

@@ -250,6 +250,7 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     const isRenewed = await (session.renewal ?? true);
     if (this.#isAborted) return;
     if (isRenewed) {
+      session.renewals += 1;
       this.start();
       return;
     }

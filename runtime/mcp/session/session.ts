@@ -40,12 +40,14 @@ export interface HttpSession {
   readonly features: Features;
   /** In flight while an expired session is reopened; resolves to whether that worked. */
   renewal: Promise<boolean> | undefined;
+  /** Number of times that it was reopened in this process. */
+  renewals: number;
 }
 
 /** Returns a session that the target has not opened yet. */
 export function newHttpSession(): HttpSession {
-  const renewal = undefined;
-  return { kind: "http", id: "", version: "", features: "", endpoint: undefined, renewal };
+  const isNew = { endpoint: undefined, renewal: undefined, renewals: 0 };
+  return { kind: "http", id: "", version: "", features: "", ...isNew };
 }
 
 /** A session over a connection of this process. */
@@ -164,7 +166,7 @@ export function sessionOf(
     if (entry.length === 3 || entry.length === 4) {
       const [session, version, features, endpoint] = entry;
       if (version === STATELESS_REVISION) return newBridgedSession(features, undefined);
-      return { kind: "http", id: session, version, features, endpoint, renewal: undefined };
+      return { ...newHttpSession(), id: session, version, features, endpoint };
     }
     const connection = live?.connections[nextConnection++];
     if (connection === undefined) return undefined;

@@ -135,7 +135,7 @@ export class HttpCall implements UpstreamHandler, Call {
   #refused(refusal: TargetFailure, headers: readonly string[]): void {
     const named = { ...refusal, headers: headersOfRefusal(headers) };
     const type = headerValue(headers, "content-type");
-    if (refusal.kind !== "status" || type?.startsWith("application/json") !== true) {
+    if (refusal.kind !== "status" || !/^application\/json\b/i.test(type ?? "")) {
       this.#fail(named);
       return;
     }
@@ -189,7 +189,7 @@ function headersOfRefusal(headers: readonly string[]): readonly string[] {
 const ERROR: ReadonlySet<string> = new Set(["error"]);
 
 /** Returns the error of a response; nothing if it is ambiguous or no error. */
-function errorOf({ text, result }: Message): Pick<TargetFailure, "error"> {
+export function errorOf({ text, result }: Message): Pick<TargetFailure, "error"> {
   const fields = result === undefined ? readFields(text, 0, ERROR) : "no error";
   const at = typeof fields === "string" ? undefined : fields.get("error");
   return at === undefined ? {} : { error: textAt(text, at) };

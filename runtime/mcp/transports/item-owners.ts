@@ -35,6 +35,8 @@ export interface OwnedRequest {
   readonly isStateless: boolean;
   /** All targets that take part in the session. */
   readonly targets: readonly OwningTarget[];
+  /** Names of the targets that take no part in it, because they failed when it was opened. */
+  readonly excluded: readonly string[];
   /** Forwards the request to the target that owns the item, which is known now, if the rules permit the item. */
   forward(): void;
 }

@@ -42,6 +42,7 @@ export function readResponse(
   return type === "application/json" ? new JsonResponse(limit, buffer) : undefined;
 }
 
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const BLANK_LINES = Buffer.from("\n\n");
 
 class JsonResponse implements ResponseReader {
@@ -60,7 +61,9 @@ class JsonResponse implements ResponseReader {
   }
 
   end(): readonly Received[] | undefined {
-    const bytes = this.#held.bytes();
+    // Clients' libraries ignore a byte order mark.
+    const whole = this.#held.bytes();
+    const bytes = whole.subarray(whole.indexOf(BYTE_ORDER_MARK) === 0 ? 3 : 0);
     this.#held.release();
     const text = bytes[0] === OPEN_BRACKET && isUtf8(bytes) ? bytes.toString("utf8") : undefined;
     const texts = text === undefined ? undefined : batchedTexts(text);
@@ -107,7 +110,7 @@ class SseResponse implements ResponseReader {
   }
 }
 
-/** Returns the messages of a batch, which servers of 2025-03-26 may send; `undefined` if it is none. */
+/** Returns the messages of a batch, which servers of 2025-03-26 may send; `undefined` for any other text. */
 function batchedTexts(text: string): readonly string[] | undefined {
   if (text.charCodeAt(0) !== OPEN_BRACKET || scanJson(text, []) === undefined) return undefined;
   return elementsOf(text, 0).map(({ start, end }) => text.slice(start, end));
