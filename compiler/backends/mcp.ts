@@ -17,6 +17,7 @@ import type {
   NamedMcpTarget,
   PrefixMode,
 } from "./mcp/mcp-config.ts";
+import { type McpViewNode, resolveViews } from "./mcp/mcp-views.ts";
 import { documentCopy } from "./mcp/openapi-copy.ts";
 import { type OpenApiToolNode, openApiTools } from "./mcp/openapi-tools.ts";
 import type { McpSessionsConfig } from "./mcp/sessions.ts";
@@ -46,6 +47,7 @@ interface McpNode {
   /** `undefined` if lists are always complete. */
   readonly toolSearch: Omit<ToolSearchConfig, "origin"> | undefined;
   readonly toolViews: readonly ToolViewNode[];
+  readonly views: readonly McpViewNode[];
   /** Weight for requests without a session, relative to the route's other backends; 0 for none. */
   readonly weight: number;
   readonly origin: Origin;
@@ -118,6 +120,7 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
           toolLock: undefined,
           toolSearch: undefined,
           toolViews: [],
+          views: [],
         },
       })),
     changes: lockChanges,
@@ -190,13 +193,21 @@ function resolveMcp(
   const names = { arePrefixed: arePrefixed(config), lock: toolLock };
   const toolViews = resolveToolViews(config.toolViews, resolved, names, context.diagnostics);
   if (toolViews === undefined) return undefined;
-  if (prefixMode === "never" && targets.length > 1 && toolViews.length > 0) {
-    context.diagnostics.report("views-without-prefixes", childOf(origin, "tools"), {});
+  const ambiguous = (["tools", "views"] as const).find(
+    (field) => config[field === "tools" ? "toolViews" : "views"].length > 0,
+  );
+  if (prefixMode === "never" && targets.length > 1 && ambiguous !== undefined) {
+    const place = childOf(origin, ambiguous);
+    context.diagnostics.report("views-without-prefixes", place, { field: ambiguous });
     return undefined;
   }
+  const own = searched === undefined ? [] : Object.values(searched.names);
+  const endpoint = { targets: resolved, ...names, own };
+  const views = resolveViews(config.views, endpoint, context.diagnostics);
+  if (views === undefined) return undefined;
   if (searched !== undefined) {
-    const own = { own: Object.values(searched.names), arePrefixed: names.arePrefixed };
-    reportOwnNames(resolved, toolLock, own, context.diagnostics);
+    const reserved = { own, arePrefixed: names.arePrefixed };
+    reportOwnNames(resolved, toolLock, reserved, context.diagnostics);
   }
   return {
     kind: "mcp",
@@ -208,6 +219,7 @@ function resolveMcp(
     toolLock,
     toolSearch: searched && toolSearchNode(searched),
     toolViews,
+    views,
     weight,
     origin,
   };

@@ -12,6 +12,8 @@ export interface LockedItem {
   /** Number of invisible characters in the definition. */
   readonly hidden: number;
   readonly digests: ItemDigests;
+  /** Names of a tool's arguments; absent for other items, and in locks of older versions. */
+  readonly arguments?: readonly string[];
 }
 
 /** Approved instructions of a server for clients. */

@@ -25,12 +25,9 @@ import { noteClientEra } from "./transports/noted-eras.ts";
  * stateless one (2026-07-28), as each request declares. Returns or resolves once the request has been forwarded; responses
  * may follow.
  */
-export function serveMcp(
-  exchange: Exchange,
-  backend: McpBackend,
-  access: McpAuthorization,
-): Handled {
+export function serveMcp(exchange: Exchange, whole: McpBackend, access: McpAuthorization): Handled {
   if (!passesTransportChecks(exchange)) return;
+  const backend = whole.viewed === undefined ? whole : viewOf(exchange, whole);
   switch (exchange.method) {
     case "POST": {
       const version = exchange.header("mcp-protocol-version");
@@ -47,6 +44,11 @@ export function serveMcp(
       if (pass(exchange, backend, access)) return;
       return serveSessionStream(exchange, backend, access);
   }
+}
+
+/** Returns the backend as the view that the path names, if it names one. */
+function viewOf({ path }: Exchange, whole: McpBackend): McpBackend {
+  return whole.viewed?.get(path.slice(path.lastIndexOf("/") + 1)) ?? whole;
 }
 
 /** Refuses GET and DELETE: there is no session to listen to or to end. */

@@ -99,6 +99,7 @@ function servedCode(
         owners: code`${imported("gwc/runtime/mcp/aggregate/owned-items", "itemOwners")}()`,
       }),
     toolFront: toolFront(backend),
+    views: views(backend),
     failureMode: backend.failureMode,
     ruledMethods: nonEmpty(scope.mcpMethods),
     timeouts: timeouts(backend, scope),
@@ -167,8 +168,11 @@ function servedCode(
 }
 
 /** Writes the search for tools, or the views of tools; `undefined` if clients see the tools of servers. */
-function toolFront({ toolSearch, toolViews }: McpNode): Code | undefined {
-  const views = nonEmpty(
+function toolFront(
+  { toolSearch, toolViews }: Pick<McpNode, "toolSearch" | "toolViews">,
+  others?: "hidden",
+): Code | undefined {
+  const own = nonEmpty(
     toolViews.map(({ set, hide, description, ...view }) => ({
       ...view,
       ...(description !== undefined && { description }),
@@ -178,10 +182,21 @@ function toolFront({ toolSearch, toolViews }: McpNode): Code | undefined {
   );
   if (toolSearch !== undefined) {
     const open = imported("gwc/runtime/mcp/aggregate/tool-search", "toolSearch");
-    return code`${open}(${literal({ ...toolSearch, views })})`;
+    return code`${open}(${literal({ ...toolSearch, views: own, ...(others && { others }) })})`;
   }
   const open = imported("gwc/runtime/mcp/aggregate/viewed-tools", "toolViews");
-  return views && code`${open}(${literal(views)})`;
+  if (own === undefined) return undefined;
+  return others === undefined
+    ? code`${open}(${literal(own)})`
+    : code`${open}(${literal(own)}, ${literal(others)})`;
+}
+
+/** Writes the named sets of tools; `undefined` if there are none. */
+function views({ toolSearch, views: named }: McpNode): Printable | undefined {
+  if (named.length === 0) return undefined;
+  return Object.fromEntries(
+    named.map(({ name, tools }) => [name, toolFront({ toolSearch, toolViews: tools }, "hidden")]),
+  );
 }
 
 /** Returns whether two backends differ only in their places. */
@@ -312,9 +327,10 @@ function isStdio({ targets }: McpNode): boolean {
 }
 
 /** Returns whether messages are for the only server, and need not be changed. */
-function isPassed({ targets, prefixMode, toolSearch, toolViews }: McpNode): boolean {
+function isPassed({ targets, prefixMode, toolSearch, toolViews, views }: McpNode): boolean {
   const isOnly = targets.length === 1 && targets[0]?.kind === "streamable";
-  return isOnly && prefixMode !== "always" && toolSearch === undefined && toolViews.length === 0;
+  const isChanged = toolSearch !== undefined || toolViews.length > 0 || views.length > 0;
+  return isOnly && prefixMode !== "always" && !isChanged;
 }
 
 /**

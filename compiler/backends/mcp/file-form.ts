@@ -23,6 +23,7 @@ import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
 import { serverNameSchema } from "../parts/server-name.ts";
 import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
 import { eraWords, prefixWords, sessionMode, TARGETS, targetFailureMode } from "./mcp-fields.ts";
+import { lowerViews, viewsSchema } from "./mcp-views.ts";
 import { lowerSessions, sessionsSchemas } from "./sessions.ts";
 import { lowerToolSearch, toolSearchSchema } from "./tool-search.ts";
 import { lowerToolViews, toolViewsSchema } from "./tool-views.ts";
@@ -56,6 +57,7 @@ export function mcpFields(policies: Schema<BackendPoliciesValue>) {
     ),
     toolSearch: toolSearchSchema,
     tools: toolViewsSchema,
+    views: viewsSchema,
   };
 }
 
@@ -249,6 +251,7 @@ export function lowerMcp(
     toolLock,
     toolSearch,
     tools,
+    views,
   }: McpValue,
   context: LowerContext,
 ): McpConfig {
@@ -267,6 +270,7 @@ export function lowerMcp(
         : { file: toolLock, origin: childOf(context.origin, "toolLock") },
     toolSearch: lowerToolSearch(toolSearch, childOf(context.origin, "toolSearch")),
     toolViews: lowerToolViews(tools, childOf(context.origin, "tools")),
+    views: lowerViews(views, childOf(context.origin, "views")),
   };
 }
 

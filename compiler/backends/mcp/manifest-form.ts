@@ -22,6 +22,7 @@ import type {
 } from "../backend.ts";
 import type { McpConfig, McpTargetConfig, ToolLockConfig } from "./mcp-config.ts";
 import { eraWords, prefixWords, sessionMode, TARGETS, targetFailureMode } from "./mcp-fields.ts";
+import { lowerViews, viewsSchema } from "./mcp-views.ts";
 import { lowerSessions, sessionsSchemas } from "./sessions.ts";
 import { lowerToolSearch, toolSearchSchema } from "./tool-search.ts";
 import { lowerToolViews, toolViewsSchema } from "./tool-views.ts";
@@ -46,6 +47,7 @@ export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig>
         toolLock: toolLock && lockOf(toolLock.name, context),
         toolSearch: lowerToolSearch(toolSearch, childOf(context.origin, "toolSearch")),
         toolViews: lowerToolViews(value.tools, childOf(context.origin, "tools")),
+        views: lowerViews(value.views, childOf(context.origin, "views")),
       },
       sections: new Map(found.map(({ name, section }) => [name, section])),
     };
@@ -78,6 +80,7 @@ function mcpSchema(policies: KubernetesPoliciesSchema) {
       ),
       toolSearch: toolSearchSchema,
       tools: toolViewsSchema,
+      views: viewsSchema,
     },
     { required: ["targets"], description: "One or more MCP servers at one endpoint." },
   );

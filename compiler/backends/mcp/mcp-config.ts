@@ -5,6 +5,7 @@ import type { AddressOrName } from "../../model/server-address.ts";
 import type { Text } from "../../model/texts.ts";
 import type { LockConfigMap } from "../../model/tool-lock.ts";
 import type { ServerPoliciesValue } from "../backend.ts";
+import type { McpViewConfig } from "./mcp-views.ts";
 import type { McpSessionsConfig } from "./sessions.ts";
 import type { ToolSearchConfig } from "./tool-search.ts";
 import type { ToolViewConfig } from "./tool-views.ts";
@@ -26,6 +27,8 @@ export interface McpConfig {
   readonly toolSearch: ToolSearchConfig | undefined;
   /** Tools that clients see in another way than their servers list them. */
   readonly toolViews: readonly ToolViewConfig[];
+  /** Named sets of tools. */
+  readonly views: readonly McpViewConfig[];
 }
 
 /**

@@ -26,6 +26,7 @@ const items = map(
       description: anyText({}),
       hidden: integer("number of invisible characters in its definition", 1, 1e9),
       digests: map(digest),
+      arguments: list(anyText({})),
     },
     { required: ["digests"] },
   ),
@@ -72,12 +73,13 @@ export function readToolLock(yaml: string): readonly LockedTarget[] | string {
     instructions: instructions && { hidden: 0, ...instructions },
     items: ITEM_LIST_NAMES.flatMap((itemList) =>
       Object.entries(lists[itemList] ?? {}).map(
-        ([item, { description = "", hidden = 0, digests }]) => ({
+        ([item, { description = "", hidden = 0, digests, arguments: given }]) => ({
           list: itemList,
           name: item,
           description,
           hidden,
           digests,
+          ...(given && { arguments: given }),
         }),
       ),
     ),

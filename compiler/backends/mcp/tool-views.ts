@@ -28,37 +28,43 @@ export interface ToolViewNode extends Omit<ToolViewConfig, "name" | "origin"> {
 
 const argument = shortText("Name of an argument.", { maxLength: 128 });
 
+const fields = {
+  target: shortText("Name of the target with the tool.", { refersTo: ["server"] }),
+  tool: shortText("The server's name of the tool, without prefix. Rules use this name."),
+  name: shortText("Name of the tool for clients, instead of the server's with prefix.", {
+    maxLength: 64,
+    pattern: "^[A-Za-z0-9_-]+$",
+    form: 'letters, digits, "_" and "-"',
+  }),
+  description: text("Description for clients, instead of the server's.", { maxLength: 4096 }),
+  set: map(json, {
+    maxProperties: 64,
+    description:
+      "Values of arguments by name. Clients neither see nor set these arguments, and rules read these values.",
+  }),
+  hide: list(argument, {
+    minItems: 1,
+    maxItems: 64,
+    uniqueItems: true,
+    description: "Arguments that clients neither see nor set, and that calls do not contain.",
+  }),
+};
+
+/** Schema of a tool of a view, which may be as its server lists it. */
+export const viewedToolSchema = object(fields, {
+  required: ["target", "tool"],
+  description: "A tool of the view.",
+  examples: [{ target: "tools", tool: "search", set: { limit: 10 } }],
+});
+
 /** Schema of `tools`, which is the same in both forms. */
 export const toolViewsSchema = list(
-  object(
-    {
-      target: shortText("Name of the target with the tool.", { refersTo: ["server"] }),
-      tool: shortText("The server's name of the tool, without prefix. Rules use this name."),
-      name: shortText("Name of the tool for clients, instead of the server's with prefix.", {
-        maxLength: 64,
-        pattern: "^[A-Za-z0-9_-]+$",
-        form: 'letters, digits, "_" and "-"',
-      }),
-      description: text("Description for clients, instead of the server's.", { maxLength: 4096 }),
-      set: map(json, {
-        maxProperties: 64,
-        description:
-          "Values of arguments by name. Clients neither see nor set these arguments, and rules read these values.",
-      }),
-      hide: list(argument, {
-        minItems: 1,
-        maxItems: 64,
-        uniqueItems: true,
-        description: "Arguments that clients neither see nor set, and that calls do not contain.",
-      }),
-    },
-    {
-      required: ["target", "tool"],
-      atLeastOneOf: ["name", "description", "set", "hide"],
-      description: "A tool that clients see in another way than its server lists it.",
-      examples: [{ target: "tools", tool: "search", name: "find", set: { limit: 10 } }],
-    },
-  ),
+  object(fields, {
+    required: ["target", "tool"],
+    atLeastOneOf: ["name", "description", "set", "hide"],
+    description: "A tool that clients see in another way than its server lists it.",
+    examples: [{ target: "tools", tool: "search", name: "find", set: { limit: 10 } }],
+  }),
   {
     minItems: 1,
     maxItems: 256,
@@ -68,7 +74,7 @@ export const toolViewsSchema = list(
 
 /** Converts a validated `tools` to canonical form. */
 export function lowerToolViews(
-  views: Infer<typeof toolViewsSchema> = [],
+  views: readonly Infer<typeof viewedToolSchema>[] = [],
   origin: Origin,
 ): readonly ToolViewConfig[] {
   return views.map(({ target, tool, name, description, set = {}, hide = [] }, index) => {
@@ -78,7 +84,7 @@ export function lowerToolViews(
 }
 
 /** A target of the views, with its tools if they are known at build. */
-interface ViewedTarget {
+export interface ViewedTarget {
   readonly name: string;
   readonly tools?: readonly OpenApiToolNode[];
 }
@@ -90,6 +96,23 @@ interface Names {
   readonly lock: ToolLockNode | undefined;
 }
 
+/** Reports a mistake in a field of an entry. */
+type ReportView = (origin: Origin, field: string, problem: string) => void;
+
+/** Reports an entry whose target, tool or arguments are known not to exist. */
+export function checkedTool(
+  view: ToolViewConfig,
+  targets: readonly ViewedTarget[],
+  lock: ToolLockNode | undefined,
+  report: ReportView,
+): void {
+  const target = targets.find(({ name }) => name === view.target);
+  if (target === undefined) report(view.origin, "target", `there is no target "${view.target}"`);
+  else if (toolsOf(target, lock)?.includes(view.tool) === false)
+    report(view.origin, "tool", `"${view.target}" has no tool "${view.tool}"`);
+  else reportArguments(target, lock, view, report);
+}
+
 /** Returns the views with the client's names; `undefined` if a mistake was reported. */
 export function resolveToolViews(
   views: readonly ToolViewConfig[],
@@ -98,20 +121,16 @@ export function resolveToolViews(
   diagnostics: Diagnostics,
 ): readonly ToolViewNode[] | undefined {
   let isValid = true;
-  const report = (origin: Origin, field: string, problem: string) => {
+  const report: ReportView = (origin, field, problem) => {
     isValid = false;
     diagnostics.report("bad-tool-view", childOf(origin, field), { problem });
   };
   const tools = new Set<string>();
   const names = new Set<string>();
   const nodes = views.map(({ origin, ...view }): ToolViewNode => {
-    const target = targets.find(({ name }) => name === view.target);
     const listedAs = arePrefixed ? `${view.target}_${view.tool}` : view.tool;
     const name = view.name ?? listedAs;
-    if (target === undefined) report(origin, "target", `there is no target "${view.target}"`);
-    else if (toolsOf(target, lock)?.includes(view.tool) === false)
-      report(origin, "tool", `"${view.target}" has no tool "${view.tool}"`);
-    else reportArguments(target, { ...view, origin }, report);
+    checkedTool({ ...view, origin }, targets, lock, report);
     if (tools.has(listedAs)) report(origin, "tool", "the tool has another view before");
     if (names.has(name))
       report(
@@ -133,20 +152,32 @@ export function resolveToolViews(
   return isValid ? nodes : undefined;
 }
 
-/** Reports arguments that a tool of an OpenAPI document does not have. */
+/** Reports arguments that a tool is known not to have, and those that are both set and hidden. */
 function reportArguments(
-  { tools }: ViewedTarget,
+  target: ViewedTarget,
+  lock: ToolLockNode | undefined,
   { tool, set, hide, origin }: ToolViewConfig,
-  report: (origin: Origin, field: string, problem: string) => void,
+  report: ReportView,
 ): void {
-  const known = tools?.find(({ name }) => name === tool)?.inputSchema.properties;
-  if (typeof known !== "object" || known === null) return;
+  const known = argumentsOf(target, lock, tool);
   for (const [field, names] of Object.entries({ set: Object.keys(set), hide })) {
-    const other = names.find((name) => !Object.hasOwn(known, name));
+    const other = known && names.find((name) => !known.includes(name));
     if (other !== undefined) report(origin, field, `"${tool}" has no argument "${other}"`);
   }
   const twice = hide.find((name) => Object.hasOwn(set, name));
   if (twice !== undefined) report(origin, "hide", `"${twice}" is in "set", too`);
+}
+
+/** Returns the arguments that a tool is known to have; `undefined` if they are unknown. */
+function argumentsOf(
+  { name, tools }: ViewedTarget,
+  lock: ToolLockNode | undefined,
+  tool: string,
+): readonly string[] | undefined {
+  const documented = tools?.find((each) => each.name === tool)?.inputSchema.properties;
+  if (typeof documented === "object" && documented !== null) return Object.keys(documented);
+  const items = lock?.targets.find((each) => each.name === name)?.items;
+  return items?.find((item) => item.list === "tools" && item.name === tool)?.arguments;
 }
 
 /** Returns the tools that a target is known to have; `undefined` if they are unknown. */

@@ -345,12 +345,16 @@ export const routingMessages = {
     explanation:
       "An entry of `tools` names a target and one of its tools. Each tool has one entry, and each name for clients belongs to " +
       "one tool, so that a call means the same to the gateway and to its clients. Tools and arguments of OpenAPI documents and " +
-      "tools of a lock are known before the gateway runs.",
+      "of a lock are known before the gateway runs. The same holds within each view of `views`, whose names have at most 64 " +
+      "characters, because models refuse longer ones.",
   }),
-  "views-without-prefixes": message<Record<never, never>>({
+  "views-without-prefixes": message<{ field: "tools" | "views" }>({
     severity: "error",
-    text: () => '"tools" cannot be combined with prefixMode: never and several targets',
-    hint: () => "remove `prefixMode`, and give the tools names in `tools`",
+    text: ({ field }) => `"${field}" cannot be combined with prefixMode: never and several targets`,
+    hint: ({ field }) =>
+      field === "tools"
+        ? "remove `prefixMode`, and give the tools names in `tools`"
+        : "remove `prefixMode`, and write prefix: false in the views",
     explanation:
       "Without prefixes, a name belongs to the first target that lists it, which can change while the gateway runs. An entry of " +
       "`tools` is about one tool of one target.",

@@ -38,12 +38,13 @@ function entries(items: readonly LockedItem[]) {
   return Object.fromEntries(sorted.map((item) => [item.name, entry(item)]));
 }
 
-function entry({ description, hidden, digests }: LockedItem) {
+function entry({ description, hidden, digests, arguments: given }: LockedItem) {
   const sorted = Object.entries(digests).toSorted(([a], [b]) => compared(a, b));
   return {
     ...(description !== "" && { description }),
     ...(hidden > 0 && { hidden }),
     digests: Object.fromEntries(sorted),
+    ...(given && given.length > 0 && { arguments: given }),
   };
 }
 

@@ -215,10 +215,25 @@ function lockedItem(
   { name, value }: FoundItem,
   digests: LockedItem["digests"],
 ): LockedItem {
-  const given = "description" in value ? value.description : undefined;
-  const description = typeof given === "string" ? firstWords(given) : "";
-  return { list, name, description, hidden: hiddenIn(value), digests };
+  const written = "description" in value ? value.description : undefined;
+  const description = typeof written === "string" ? firstWords(written) : "";
+  const given = list === "tools" ? argumentNames(value) : undefined;
+  const hidden = hiddenIn(value);
+  return { list, name, description, hidden, digests, ...(given && { arguments: given }) };
 }
+
+/** Returns the names of a tool's arguments, sorted; `undefined` if its schema may allow others. */
+function argumentNames(tool: object): readonly string[] | undefined {
+  const schema: unknown = "inputSchema" in tool ? tool.inputSchema : undefined;
+  if (typeof schema !== "object" || schema === null) return undefined;
+  if (OPEN_KEYWORDS.some((keyword) => keyword in schema)) return undefined;
+  const properties: unknown = "properties" in schema ? schema.properties : {};
+  if (typeof properties !== "object" || properties === null) return undefined;
+  return Object.keys(properties).toSorted();
+}
+
+/** Keywords of schemas that may add properties. */
+const OPEN_KEYWORDS = ["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties"];
 
 function firstWords(text: string): string {
   const seen = visibleText(text).trim();

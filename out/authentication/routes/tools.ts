@@ -8,6 +8,7 @@ import { metadataUrls } from "gwc/runtime/auth/oauth/well-known";
 import { contains } from "gwc/runtime/cel/functions/strings";
 import type { JwtVariable } from "gwc/runtime/cel/variables";
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { mayBeBatch, serveBatch } from "gwc/runtime/mcp/batch/batches";
 import { toSessions } from "gwc/runtime/mcp/bridge/to-sessions";
 import { toStateless } from "gwc/runtime/mcp/bridge/to-stateless";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
@@ -96,6 +97,7 @@ const allowedOrigins: OriginSettings = { allowOrigins: ["*"] };
 export async function tools(exchange: Exchange): Promise<void> {
   if (isOAuthPath(exchange)) return serveOAuth(exchange, oauth);
   exchange.refusalFormat = jsonRpcRefusal;
+  if (mayBeBatch(exchange)) return serveBatch(exchange, tools);
   if (applyCorsToAnyOrigin(exchange, cors)) return;
   if (refuseForeignOrigin(exchange, allowedOrigins)) return;
   const jwt = await requireMcpJwt(exchange, mcpAuthentication);

@@ -5,6 +5,7 @@ import { inlineKeys } from "gwc/runtime/auth/jwt/key-source";
 import { startsWith } from "gwc/runtime/cel/functions/strings";
 import { includes } from "gwc/runtime/cel/values/compare";
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { mayBeBatch, serveBatch } from "gwc/runtime/mcp/batch/batches";
 import { toSessions } from "gwc/runtime/mcp/bridge/to-sessions";
 import { toStateless } from "gwc/runtime/mcp/bridge/to-stateless";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
@@ -87,6 +88,7 @@ const allowedOrigins: OriginSettings = { allowOrigins: ["*"] };
 // gateway.yaml routes[tools]
 export async function tools(exchange: Exchange): Promise<void> {
   exchange.refusalFormat = jsonRpcRefusal;
+  if (mayBeBatch(exchange)) return serveBatch(exchange, tools);
   if (applyCorsToAnyOrigin(exchange, cors)) return;
   if (refuseForeignOrigin(exchange, allowedOrigins)) return;
   const jwt = await requireJwt(exchange, jwtAuth);

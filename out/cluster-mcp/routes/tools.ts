@@ -2,6 +2,7 @@
 // Route agents/tools: cors, mcpAuthorization, then mcp.
 
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
+import { mayBeBatch, serveBatch } from "gwc/runtime/mcp/batch/batches";
 import { toSessions } from "gwc/runtime/mcp/bridge/to-sessions";
 import { toStateless } from "gwc/runtime/mcp/bridge/to-stateless";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
@@ -75,6 +76,7 @@ const allowedOrigins: OriginSettings = { allowOrigins: ["https://app.example.com
 // HTTPRoute agents/tools spec.rules[0]
 export function tools(exchange: Exchange): Handled {
   exchange.refusalFormat = jsonRpcRefusal;
+  if (mayBeBatch(exchange)) return serveBatch(exchange, tools);
   if (applyCors(exchange, cors)) return;
   if (refuseForeignOrigin(exchange, allowedOrigins)) return;
   return serveMcp(exchange, backend, { jwt: null, authorize: authorizeCall });

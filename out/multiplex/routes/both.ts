@@ -2,6 +2,7 @@
 // Route both: mcpAuthorization, then mcp.
 
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
+import { mayBeBatch, serveBatch } from "gwc/runtime/mcp/batch/batches";
 import { toSessions } from "gwc/runtime/mcp/bridge/to-sessions";
 import { toStateless } from "gwc/runtime/mcp/bridge/to-stateless";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
@@ -54,6 +55,7 @@ const allowedOrigins: OriginSettings = { allowOrigins: [] };
 // gateway.yaml routes[both]
 export function both(exchange: Exchange): Handled {
   exchange.refusalFormat = jsonRpcRefusal;
+  if (mayBeBatch(exchange)) return serveBatch(exchange, both);
   if (refuseForeignOrigin(exchange, allowedOrigins)) return;
   return serveMcp(exchange, backend, { jwt: null, authorize: authorizeCall });
 }

@@ -6,6 +6,7 @@ import { isFrontPath, serveFront } from "gwc/runtime/auth/front/serve-front";
 import { remoteKeys } from "gwc/runtime/auth/jwt/remote-keys";
 import { metadataUrls } from "gwc/runtime/auth/oauth/well-known";
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { mayBeBatch, serveBatch } from "gwc/runtime/mcp/batch/batches";
 import { toSessions } from "gwc/runtime/mcp/bridge/to-sessions";
 import { toStateless } from "gwc/runtime/mcp/bridge/to-stateless";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
@@ -94,6 +95,7 @@ const allowedOrigins: OriginSettings = { allowOrigins: [] };
 export async function tools(exchange: Exchange): Promise<void> {
   if (isFrontPath(exchange, oauth)) return serveFront(exchange, oauth);
   exchange.refusalFormat = jsonRpcRefusal;
+  if (mayBeBatch(exchange)) return serveBatch(exchange, tools);
   if (refuseForeignOrigin(exchange, allowedOrigins)) return;
   const jwt = await requireMcpJwt(exchange, mcpAuthentication);
   if (jwt === undefined) return;

@@ -31,6 +31,8 @@ export interface ToolSearchSettings {
   readonly names: ToolSearchNames;
   /** Absent if clients see all tools as their targets list them. */
   readonly views?: readonly ToolView[];
+  /** Absent if clients see tools without a view. */
+  readonly others?: "hidden";
 }
 
 /** Names of the gateway's tools. */
@@ -67,7 +69,7 @@ class SearchedTools implements ToolFront {
   constructor(settings: ToolSearchSettings) {
     this.#settings = settings;
     this.#own = new Set(Object.values(settings.names));
-    this.#views = new ToolViews(settings.views ?? []);
+    this.#views = new ToolViews(settings.views ?? [], settings.others);
   }
 
   meant(message: Message): Message | string {
@@ -77,7 +79,7 @@ class SearchedTools implements ToolFront {
     const name = calledName(called) ?? "";
     if (called !== message && this.#own.has(name))
       return `Invalid params: ${call} cannot call ${name}`;
-    return this.#views.meant(called);
+    return this.#own.has(name) ? message : this.#views.meant(called);
   }
 
   shownAs(kind: McpPrimitiveKind, name: string): string {

@@ -26,14 +26,19 @@ export interface ToolView {
   readonly hide?: readonly string[];
 }
 
+/** Which tools clients see that have no view: all, or none. */
+export type OtherTools = "shown" | "hidden";
+
 /** The tools of a backend that clients see in another way than their targets list them. */
 export class ToolViews {
+  readonly #others: OtherTools;
   readonly #byName: ReadonlyMap<string, ToolView>;
   readonly #byTool: ReadonlyMap<string, ToolView>;
   /** The client's names of tools, by the names that they have without views. */
   readonly #shownAs: ReadonlyMap<string, string>;
 
-  constructor(views: readonly ToolView[]) {
+  constructor(views: readonly ToolView[], others: OtherTools = "shown") {
+    this.#others = others;
     this.#byName = new Map(views.map((view) => [view.name, view]));
     this.#byTool = new Map(views.map((view) => [`${view.target}\n${view.tool}`, view]));
     this.#shownAs = new Map(views.map(({ listedAs, name }) => [listedAs, name]));
@@ -55,7 +60,13 @@ export class ToolViews {
     if (name === undefined) return message;
     const view = this.#byName.get(name);
     if (view !== undefined) return callOf(message, view);
-    return this.#shownAs.has(name) ? unknownPrimitive("tool", name) : message;
+    const isHidden = this.#others === "hidden" && message.method === "tools/call";
+    return isHidden || this.#shownAs.has(name) ? unknownPrimitive("tool", name) : message;
+  }
+
+  /** Whether clients never see a listed tool. */
+  hides({ owner, item }: VisibleItem): boolean {
+    return this.#others === "hidden" && !this.#byTool.has(`${owner.target.name}\n${item.name}`);
   }
 
   /**

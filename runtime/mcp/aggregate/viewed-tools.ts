@@ -11,12 +11,12 @@ import type { McpTarget } from "../transports/target.ts";
 import type { ToolFront } from "../transports/tool-front.ts";
 import { listResult } from "./aggregate-lists.ts";
 import { NotedHeaders } from "./noted-headers.ts";
-import { type ShownTool, type ToolView, ToolViews } from "./tool-views.ts";
+import { type OtherTools, type ShownTool, type ToolView, ToolViews } from "./tool-views.ts";
 import { entryOf, type VisibleItem, wholeList } from "./whole-list.ts";
 
 /** Creates the views of a backend. */
-export function toolViews(views: readonly ToolView[]): ToolFront {
-  return new ViewedTools(new ToolViews(views));
+export function toolViews(views: readonly ToolView[], others?: OtherTools): ToolFront {
+  return new ViewedTools(new ToolViews(views, others));
 }
 
 /** A tool with the item that its target lists. */
@@ -104,6 +104,7 @@ export async function askTools(
   });
   if ("kind" in found) return found;
   const tools = found.items.flatMap((each) => {
+    if (views.hides(each)) return [];
     headers.note(each);
     const shown = views.shown(each, entryOf(owned, each));
     if (shown !== undefined && !reserved.has(shown.name)) return [{ ...each, ...shown }];

@@ -38,6 +38,8 @@ export interface McpBackendSettings {
   readonly owners?: ItemOwners;
   /** Changes which tools clients see, and under which names; absent if they see those of the targets. */
   readonly toolFront?: ToolFront;
+  /** How clients see tools at other paths: by the last segment of the path. */
+  readonly views?: Readonly<Record<string, ToolFront>>;
   /** Methods that rules name; where there are rules, only these and MCP's own methods pass. */
   readonly ruledMethods?: readonly string[];
   readonly timeouts: McpTimeouts;
@@ -166,6 +168,8 @@ export interface McpBackend extends McpBackendSettings {
    */
   readonly tag?: string;
   readonly sessionLimits: SessionLimits;
+  /** The same backend as each of its views, by name; absent if it has none. */
+  readonly viewed?: ReadonlyMap<string, McpBackend>;
   /**
    * Whether a connection of this process stores the credentials that opened it. Every request of the session must then
    * present the same ones; the id alone does not prove identity.
@@ -181,6 +185,16 @@ export interface Passthrough {
 
 /** Creates a backend from its settings. */
 export function openMcpBackend(settings: McpBackendSettings): McpBackend {
+  const backend = openBackend(settings);
+  const { views } = settings;
+  if (views === undefined) return backend;
+  const named = Object.entries(views).map(
+    ([name, toolFront]) => [name, { ...backend, toolFront }] as const,
+  );
+  return { ...backend, viewed: new Map(named) };
+}
+
+function openBackend(settings: McpBackendSettings): McpBackend {
   const { targets, prefix, timeouts, limits, toOnlyTarget: bridge } = settings;
   const only = targets.length === 1 ? targets[0] : undefined;
   const identities = targets.map((target) => [target.name, target.identity]);
