@@ -53,6 +53,7 @@ const IN_ITEM: ReadonlySet<MessageCode> = new Set(["tls-missing", "tls-unused", 
 
 /** The place in a file whose absence a message reports. */
 const ABSENT: Readonly<Partial<Record<MessageCode, ConfigPath>>> = {
+  "acme-without-account": ["config", "acme"],
   "spiffe-without-source": ["config", "spiffe"],
 };
 

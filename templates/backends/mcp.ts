@@ -19,6 +19,7 @@ import type {
   ShareCode,
 } from "./backend.ts";
 import { passthrough, upstreamSettings } from "./parts/connection.ts";
+import { toolFront, views } from "./parts/tool-front.ts";
 import { readsUser, targetUsers } from "./parts/user-connection.ts";
 
 const MODULE = "gwc/runtime/mcp/transports/backend";
@@ -165,38 +166,6 @@ function servedCode(
       ],
     },
   };
-}
-
-/** Writes the search for tools, or the views of tools; `undefined` if clients see the tools of servers. */
-function toolFront(
-  { toolSearch, toolViews }: Pick<McpNode, "toolSearch" | "toolViews">,
-  others?: "hidden",
-): Code | undefined {
-  const own = nonEmpty(
-    toolViews.map(({ set, hide, description, ...view }) => ({
-      ...view,
-      ...(description !== undefined && { description }),
-      ...(Object.keys(set).length > 0 && { set }),
-      hide: nonEmpty(hide),
-    })),
-  );
-  if (toolSearch !== undefined) {
-    const open = imported("gwc/runtime/mcp/aggregate/tool-search", "toolSearch");
-    return code`${open}(${literal({ ...toolSearch, views: own, ...(others && { others }) })})`;
-  }
-  const open = imported("gwc/runtime/mcp/aggregate/viewed-tools", "toolViews");
-  if (own === undefined) return undefined;
-  return others === undefined
-    ? code`${open}(${literal(own)})`
-    : code`${open}(${literal(own)}, ${literal(others)})`;
-}
-
-/** Writes the named sets of tools; `undefined` if there are none. */
-function views({ toolSearch, views: named }: McpNode): Printable | undefined {
-  if (named.length === 0) return undefined;
-  return Object.fromEntries(
-    named.map(({ name, tools }) => [name, toolFront({ toolSearch, toolViews: tools }, "hidden")]),
-  );
 }
 
 /** Returns whether two backends differ only in their places. */
