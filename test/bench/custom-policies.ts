@@ -1,18 +1,28 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
 import { memoryHost } from "../../compiler/host.ts";
-import type { HttpPort } from "../../runtime/gateway/http-port.ts";
-import type { Exchange } from "../../runtime/http/exchange.ts";
-import { Metrics } from "../../runtime/metrics/metrics.ts";
 import { compileFile } from "../harness/compile-file.ts";
+import { CSRF_POLICY, HEADERS_POLICY } from "../policies/public-twins.ts";
+import { quantile } from "./compare.ts";
 
-/** Time that custom policies whose hooks do nothing add to a request. */
-export interface EmptyPolicies {
-  readonly count: number;
-  /** Nanoseconds, the minimum of many rounds: other load of the machine only adds time. */
+/** A route whose policies are measured without a connection. */
+interface PolicyCase {
+  readonly name: string;
+  /** Policies in addition to a response of the gateway's own. */
+  readonly policies: object;
+}
+
+/** Time that policies add to a request. */
+export interface PolicyCost {
+  readonly name: string;
+  /** CPU nanoseconds in addition to those of the route without them: the median of paired rounds. */
   readonly nanoseconds: number;
+  /** Quarters of these rounds. */
+  readonly from: number;
+  readonly to: number;
 }
 
 /** Policy whose hook does nothing. */
@@ -20,71 +30,83 @@ export const EMPTY_POLICY = `import { definePolicy } from "gwc/policy";
 export default definePolicy({ request() {} });
 `;
 
-/** Measures routes of built gateways with so many empty policies, without a connection. */
-export async function measureEmptyPolicies(
-  counts: readonly number[],
-): Promise<readonly EmptyPolicies[]> {
+const MODULES: Readonly<Record<string, string>> = {
+  "policies/a.ts": EMPTY_POLICY,
+  "policies/b.ts": EMPTY_POLICY,
+  "policies/c.ts": EMPTY_POLICY,
+  "policies/csrf.ts": CSRF_POLICY,
+  "policies/headers.ts": HEADERS_POLICY,
+};
+
+const custom = (...names: readonly string[]) =>
+  names.map((name) => ({ use: `./policies/${name}.ts` }));
+const own = "https://app.example.com";
+const changes = { name: "x-a", value: "1", remove: "x-b" };
+
+const CASES: readonly PolicyCase[] = [
+  { name: "none", policies: {} },
+  { name: "one empty", policies: { custom: custom("a") } },
+  { name: "three empty", policies: { custom: custom("a", "b", "c") } },
+  { name: "csrf, built in", policies: { csrf: { additionalOrigins: [own] } } },
+  {
+    name: "csrf, public interface",
+    policies: { custom: [{ use: "./policies/csrf.ts", with: { additionalOrigins: [own] } }] },
+  },
+  {
+    name: "requestHeaderModifier, built in",
+    policies: { requestHeaderModifier: { set: { "x-a": "1" }, remove: ["x-b"] } },
+  },
+  {
+    name: "requestHeaderModifier, public interface",
+    policies: { custom: [{ use: "./policies/headers.ts", with: changes }] },
+  },
+];
+
+const ROUNDS = 101;
+/** Rounds until V8 has compiled what runs. */
+const WARM_UP = 10;
+
+/**
+ * Measures routes of built gateways with empty policies, and with policies that are built in and on the public interface. Each
+ * gateway has a thread, because a policy makes the objects of the language immutable. The threads take turns, so that load of
+ * the machine meets all of them.
+ */
+export async function measurePolicies(): Promise<readonly PolicyCost[]> {
   const folder = mkdtempSync(join(tmpdir(), "gwc-policies-"));
+  const threads = await Promise.all(
+    CASES.map(async ({ name, policies }, index) => ({
+      name,
+      worker: new Worker(new URL("custom-policies-thread.ts", import.meta.url), {
+        workerData: await built(policies, join(folder, `${index}.mjs`)),
+      }),
+      rounds: [] as number[],
+    })),
+  );
   try {
-    const base = best(await built(0, folder));
-    const found: EmptyPolicies[] = [];
-    for (const count of counts)
-      found.push({ count, nanoseconds: best(await built(count, folder)) - base });
-    return found;
+    for (let round = 0; round < WARM_UP + ROUNDS; round++)
+      for (const { worker, rounds } of threads) {
+        worker.postMessage("round");
+        const [nanoseconds]: readonly unknown[] = await once(worker, "message");
+        if (round >= WARM_UP) rounds.push(Number(nanoseconds));
+      }
   } finally {
+    for (const { worker } of threads) await worker.terminate();
     rmSync(folder, { recursive: true });
   }
-}
-
-async function built(count: number, folder: string) {
-  const names = Array.from({ length: count }, (_, index) => `./policies/empty-${index}.ts`);
-  const directResponse = { status: 200, body: "x" };
-  const policies = {
-    directResponse,
-    ...(count > 0 && { custom: names.map((use) => ({ use })) }),
-  };
-  const config = { binds: [{ port: 1, listeners: [{ name: "web", routes: [{ policies }] }] }] };
-  const host = memoryHost({
-    "gateway.yaml": JSON.stringify(config),
-    ...Object.fromEntries(names.map((use) => [use.slice("./".length), EMPTY_POLICY])),
+  const [base, ...others] = threads;
+  return others.map(({ name, rounds }) => {
+    const added = rounds.map((each, round) => each - (base?.rounds[round] ?? 0));
+    const [from, nanoseconds, to] = [0.25, 0.5, 0.75].map((part) => quantile(added, part));
+    return { name, nanoseconds: nanoseconds ?? 0, from: from ?? 0, to: to ?? 0 };
   });
-  const { bundle } = await compileFile("gateway.yaml", { name: "empty", host });
-  const file = join(folder, `${count}.mjs`);
+}
+
+async function built(policies: object, file: string): Promise<string> {
+  const directResponse = { status: 200, body: "x" };
+  const routes = [{ policies: { ...policies, directResponse } }];
+  const config = { binds: [{ port: 1, listeners: [{ name: "web", routes }] }] };
+  const host = memoryHost({ "gateway.yaml": JSON.stringify(config), ...MODULES });
+  const { bundle } = await compileFile("gateway.yaml", { name: "measured", host });
   writeFileSync(file, bundle.text);
-  const { gateway }: { readonly gateway: { readonly ports: readonly HttpPort[] } } = await import(
-    pathToFileURL(file).href
-  );
-  const handle = gateway.ports[0]?.handle;
-  if (handle === undefined) throw new Error("a gateway without a port");
-  return handle;
-}
-
-const ROUNDS = 300;
-const REQUESTS = 10_000;
-
-function best(handle: (exchange: Exchange) => unknown): number {
-  const gateway = { metrics: new Metrics() };
-  let least = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < ROUNDS; round++) {
-    const start = process.hrtime.bigint();
-    // Not all of an exchange: what routes, policies and a response of the gateway's own touch.
-    for (let request = 0; request < REQUESTS; request++)
-      handle(new Asked(gateway) as unknown as Exchange);
-    least = Math.min(least, Number(process.hrtime.bigint() - start));
-  }
-  return least / REQUESTS;
-}
-
-class Asked {
-  readonly hostname = "api.example.com";
-  readonly method = "GET";
-  readonly path = "/items/1";
-  readonly record = {};
-  readonly gateway: { readonly metrics: Metrics };
-
-  constructor(gateway: { readonly metrics: Metrics }) {
-    this.gateway = gateway;
-  }
-
-  respond(): void {}
+  return file;
 }

@@ -3,33 +3,8 @@ import { beforeAll, expect, it } from "vitest";
 import { startEcho } from "../harness/echo.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { send } from "../harness/send.ts";
+import { CSRF_POLICY, HEADERS_POLICY } from "./public-twins.ts";
 import { startRoutes } from "./routes.ts";
-
-/** `csrf` on the public interface (decision 030). */
-const csrf = `import { definePolicy } from "gwc/policy";
-
-const SAFE = ["GET", "HEAD", "OPTIONS"];
-
-export default definePolicy({
-  options: { additionalOrigins: { type: "strings", default: [] } },
-  request(request, { additionalOrigins }) {
-    const site = request.headers.get("sec-fetch-site");
-    const origin = request.headers.get("origin");
-    if (SAFE.includes(request.method) || site === "same-origin" || site === "none") return;
-    if (origin === null && site === null) return;
-    if (origin !== null && additionalOrigins.includes(origin)) return;
-    if (origin !== null && site === null && isOwn(origin, request.host)) return;
-    return request.refuse(403, "CSRF validation failed");
-  },
-});
-
-function isOwn(origin: string, host: string): boolean {
-  const start = /^[a-z][a-z0-9+.-]*:\\/\\//.exec(origin)?.[0].length;
-  if (start === undefined) return false;
-  const authority = origin.slice(start).toLowerCase();
-  return authority === host || authority + (origin.startsWith("https:") ? ":443" : ":80") === host;
-}
-`;
 
 /** `apiKey` with hashed keys on the public interface. */
 const keys = `import { definePolicy } from "gwc/policy";
@@ -67,9 +42,15 @@ beforeAll(async () => {
       "own-csrf": custom("csrf", { additionalOrigins: [origin] }),
       keys: { policies: { apiKey: { keys: [{ keyHash: `sha256:${hash}` }] } } },
       "own-keys": custom("keys", { hashes: [hash] }),
+      headers: { policies: { requestHeaderModifier: { set: { "x-a": "1" }, remove: ["x-b"] } } },
+      "own-headers": custom("headers", { name: "x-a", value: "1", remove: "x-b" }),
     },
     await startEcho(),
-    { "policies/csrf.ts": csrf, "policies/keys.ts": keys },
+    {
+      "policies/csrf.ts": CSRF_POLICY,
+      "policies/headers.ts": HEADERS_POLICY,
+      "policies/keys.ts": keys,
+    },
   );
 });
 
@@ -122,5 +103,20 @@ it("apiKey decides the same as a policy on the public interface", async () => {
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
     const own = await outcome("own-keys", "GET", headers);
     expect([authorization, own]).toEqual([authorization, await outcome("keys", "GET", headers)]);
+  }
+});
+
+it("requestHeaderModifier sends the same as a policy on the public interface", async () => {
+  for (const headers of [
+    {},
+    { "x-a": "2" },
+    { "X-A": "2", "x-b": "3" },
+    { "X-B": "", "x-c": "4" },
+  ]) {
+    const [own, built] = await Promise.all(
+      ["own-headers", "headers"].map((route) => send(`${gateway.url}/${route}`, "GET", headers)),
+    );
+    expect(own?.body.replaceAll("own-headers", "headers")).toBe(built?.body);
+    expect(own?.body).toMatch(/"x-a":"1"/);
   }
 });
