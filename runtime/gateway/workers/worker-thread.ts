@@ -2,6 +2,7 @@ import { type MessagePort, Worker } from "node:worker_threads";
 import type { ThreadPorts } from "../../http/engine/handover/handover.ts";
 import type { FamilyFigures } from "../../metrics/merged-exposition.ts";
 import { bugText } from "../../process/bug-text.ts";
+import { heapRoom } from "../../process/heap-room.ts";
 import { writeError } from "../../process/operator-errors.ts";
 import type { BuildInfo } from "../build-info.ts";
 import type {
@@ -51,6 +52,8 @@ export class WorkerHandle {
     this.#worker = new Worker(new URL(script), {
       workerData: start,
       env,
+      // Without a limit of its own, a thread whose heap is full ends the whole process.
+      resourceLimits: { maxOldGenerationSizeMb: Math.round(heapRoom() / 2 ** 20) },
       transferList: start.links.flatMap(portsOf),
     });
     let failure: string | undefined;
@@ -92,7 +95,11 @@ export class WorkerHandle {
       }
     });
     this.#worker.on("error", (error: Error) => {
-      writeError(`bug: ${bugText(error)}`, { kind: "bug" });
+      if ("code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY")
+        writeError(
+          "a thread ran out of memory: its requests are lost, and another one replaces it",
+        );
+      else writeError(`bug: ${bugText(error)}`, { kind: "bug" });
     });
     this.#worker.on("exit", () => {
       this.isServing = false;

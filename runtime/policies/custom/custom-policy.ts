@@ -9,6 +9,7 @@ import type {
   PolicyOptions,
   ProvidedTypes,
 } from "../../policy/policy.ts";
+import { memoryGuard } from "./memory-guard.ts";
 import { hookErrorText } from "./policy-lines.ts";
 import type { SecretOption } from "./secret-option.ts";
 import { watchdog } from "./watchdog.ts";
@@ -78,18 +79,32 @@ function frozenOptions<Options extends object>(options: Options): Options {
 /** Milliseconds of a call that are reported, because no other request is served meanwhile. */
 const BLOCKED = 50;
 
-/** Calls a hook, and reports it if it blocks the process. Throws if it changed what all policies share. */
+/**
+ * Calls a hook, and reports it if it blocks the process. Throws if it changed what all policies share, and does not call it if
+ * the memory is nearly full.
+ */
 export function runHook<Result>(
   exchange: Pick<Exchange, "gateway">,
   name: string,
   hook: HookName,
   call: () => Result,
 ): Result {
+  memoryGuard.requireRoom((problem) => noteFullMemory(exchange, name, problem));
   const began = performance.now();
   const result = watchdog.watch(name, call);
   noteDuration(exchange, name, hook, began);
   requireWatchedLanguage();
   return result;
+}
+
+function noteFullMemory(
+  { gateway }: Pick<Exchange, "gateway">,
+  name: string,
+  problem: string,
+): void {
+  gateway.warn(
+    `custom policies are not called, because ${problem} (first refused: ${name}): does one keep what it should not?`,
+  );
 }
 
 function noteDuration(

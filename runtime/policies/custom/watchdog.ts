@@ -1,27 +1,47 @@
 import { Worker } from "node:worker_threads";
 
-/** Milliseconds after which a call is reported; at most twice as long passes. */
-const INTERVAL = 1000;
+/** Milliseconds after which a call is reported. */
+const LONG = 1000;
+/** Milliseconds between two looks. */
+const INTERVAL = 200;
+/** Bytes by which the process grows during one call that is reported: it may run out of memory before it is slow. */
+const LARGE = 128 * 2 ** 20;
 
 /**
  * Code of the thread. It writes to stderr itself, because `process.stderr` of a thread needs the main thread, which is blocked.
  * `cells`: number of the policy whose hook runs (0 if none does), and the count of calls.
  */
 const THREAD = `
-const { parentPort, workerData: { cells, interval } } = require("node:worker_threads");
+const { parentPort, workerData: { cells, interval, long, large } } = require("node:worker_threads");
 const { writeSync } = require("node:fs");
 const names = [];
 parentPort.on("message", (name) => names.push(name));
 let last = -1;
-let reported = -1;
+let since = 0;
+let size = 0;
+let isLong = false;
+let isLarge = false;
+const report = (policy, problem) =>
+  writeSync(2, "error: custom policy " + names[policy - 1] + " " + problem + ": all requests of its thread wait\\n");
 setInterval(() => {
   const [policy, call] = cells;
-  if (policy > 0 && call === last && call !== reported) {
-    reported = call;
-    const what = names[policy - 1] + " has not returned for " + interval + " ms";
-    writeSync(2, "error: custom policy " + what + ": all requests of its thread wait\\n");
+  const now = performance.now();
+  if (policy === 0 || call !== last) {
+    last = call;
+    since = now;
+    size = process.memoryUsage.rss();
+    isLong = isLarge = false;
+    return;
   }
-  last = call;
+  if (!isLong && now - since >= long) {
+    isLong = true;
+    report(policy, "has not returned for " + Math.round(now - since) + " ms");
+  }
+  const grown = process.memoryUsage.rss() - size;
+  if (!isLarge && grown >= large) {
+    isLarge = true;
+    report(policy, "has taken " + Math.round(grown / 2 ** 20) + " MB in one call");
+  }
 }, interval);
 `;
 
@@ -55,7 +75,7 @@ class Watchdog {
   }
 
   #start(): Worker {
-    const workerData = { cells: this.#cells, interval: INTERVAL };
+    const workerData = { cells: this.#cells, interval: INTERVAL, long: LONG, large: LARGE };
     const resourceLimits = { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 2 };
     const options = { eval: true, name: "policies", env: {}, execArgv: [], resourceLimits };
     const worker = new Worker(THREAD, { ...options, workerData });
