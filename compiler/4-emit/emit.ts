@@ -15,6 +15,7 @@ import { policySources } from "../ir/policy-sources.ts";
 import type { Program } from "../ir/program.ts";
 import { allRoutes } from "../ir/routes.ts";
 import { observabilityFiles } from "../observability/observability.ts";
+import { bundledCode } from "../policies/custom/bundled-packages.ts";
 import { buildInfoOf } from "./build-info.ts";
 import { type Bundle, bundleModules } from "./bundle.ts";
 import { checkModules } from "./check/check.ts";
@@ -92,9 +93,13 @@ export async function emit(
   if (options.hasObservability === true)
     generated.push(...observabilityFiles(program, bundle.modules));
   const graph = moduleGraphOf(program, bundle);
+  const inModules = policySources(program).flatMap(({ text }) => bundledCode(text));
   generated.push(
     jsonFile("modules.json", graph),
-    jsonFile("gateway.cdx.json", billOfMaterials(program.name, bundle, sha256, options.version)),
+    jsonFile(
+      "gateway.cdx.json",
+      billOfMaterials(program.name, bundle, inModules, sha256, options.version),
+    ),
   );
   const names = [...generated.map((file) => file.path), "manifest.json"];
   const size = { bytes: Buffer.byteLength(bundleText), sha256 };

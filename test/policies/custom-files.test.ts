@@ -8,6 +8,7 @@ import { auditPrograms } from "../../compiler/inspect/audit/audit.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
 import { programDiff } from "../../compiler/inspect/diff/program-diff.ts";
 import { diffReport } from "../../compiler/inspect/diff/report/diff-report.ts";
+import { packageRoot } from "../../compiler/installation.ts";
 import { freePort } from "../harness/free-port.ts";
 import { Gateway } from "../harness/gateway.ts";
 import { GwcProcess, gwc } from "../harness/gwc.ts";
@@ -59,6 +60,47 @@ it("a package that a policy imports is in the bundle and in the bill of material
   expect((await send(`${gateway.url}/`, "GET")).body).toContain("x-own");
   const again = await gwc(["build", "gateway.yaml", "-o", "built", "--check"], { cwd: folder });
   expect(again.code).toBe(0);
+});
+
+it("a package in a module of its own is in the bill of materials by its named version", async () => {
+  const version = "7.2.0";
+  const bundled = async (...more: readonly string[]) => {
+    const banner = ["// @ts-nocheck", ...more].join("\n");
+    const options = ["--bundle", "--format=esm", `--banner:js=${banner}`];
+    const { stdout } = await promisify(execFile)("esbuild", ["minisearch", ...options], {
+      cwd: packageRoot,
+    });
+    return stdout;
+  };
+  const folder = temporaryFolder({
+    "gateway.yaml": config(3000, "http://127.0.0.1:1"),
+    "policies/own.ts": policy(
+      "x-own",
+      'import MiniSearch from "./minisearch.ts";',
+      'String(new MiniSearch({ fields: ["text"] }).documentCount)',
+    ),
+    "policies/minisearch.ts": await bundled(`// @package minisearch@${version} MIT`),
+  });
+  const built = await gwc(["build", "gateway.yaml", "-o", "built"], { cwd: folder });
+  expect([built.code, built.stderr]).toEqual([0, ""]);
+  const { components } = JSON.parse(
+    readFileSync(path.join(folder, "built", "gateway.cdx.json"), "utf8"),
+  );
+  expect(components).toContainEqual({
+    ...{ type: "library", name: "minisearch", version, licenses: [{ expression: "MIT" }] },
+    ...{ "bom-ref": `pkg:npm/minisearch@${version}`, purl: `pkg:npm/minisearch@${version}` },
+  });
+  const problem = async (text: string) => {
+    writeFileSync(path.join(folder, "policies/minisearch.ts"), text);
+    return (await gwc(["check", "gateway.yaml"], { cwd: folder })).stdout;
+  };
+  const unnamed = await problem(await bundled());
+  expect(unnamed).toContain('code of the package "minisearch", but does not name its version');
+  expect(unnamed).toMatch(/--> policies\/minisearch\.ts:\d+:1\n/);
+  expect(unnamed).toContain('write "// @package minisearch@VERSION LICENSE"');
+  expect(await problem(await bundled("// @package minisearch"))).toContain(
+    '"// @package minisearch" names no package with a version',
+  );
 });
 
 it("a package may use only modules of Node.js that the configuration allows", async () => {

@@ -1,21 +1,27 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { packageRoot } from "../../installation.ts";
+import type { BundledCode } from "../../policies/custom/bundled-packages.ts";
 import type { Bundle } from "../bundle.ts";
 
 /**
  * Returns `gateway.cdx.json`: the bill of materials of a bundle, as CycloneDX 1.6. It has no time and no serial
- * number, so the same bundle always has the same one.
+ * number, so the same bundle always has the same one. `inModules`: packages whose code is part of modules of users.
  */
 export function billOfMaterials(
   gateway: string,
-  bundle: Bundle,
+  { packages: found }: Bundle,
+  inModules: readonly BundledCode[],
   sha256: string,
   version: string,
 ): object {
+  const ofModules = new Map(inModules.map((each) => [`${each.name}@${each.version}`, each]));
   const packages = [
     { isOwn: true, name: "gwc", version, licenses: [{ expression: "Apache-2.0" }] },
-    ...bundle.packages.map(({ name, folder }) => ({ isOwn: false, name, ...described(folder) })),
+    ...found.map(({ name, folder }) => ({ isOwn: false, name, ...described(folder) })),
+    ...[...ofModules.values()].map(({ name, version: number, license }) => ({
+      ...{ isOwn: false, name, version: number, licenses: licensesOf(license) },
+    })),
   ];
   const components = packages.map(({ isOwn, name, version: number, licenses }) => {
     // gwc is not in a registry: with a purl, a scanner would confuse it with another package.
@@ -63,6 +69,10 @@ function described(folder: string): {
     JSON.parse(readFileSync(file, "utf8"));
   return {
     version: String(version),
-    licenses: typeof license === "string" ? [{ expression: license }] : [],
+    licenses: licensesOf(license),
   };
+}
+
+function licensesOf(license: unknown): readonly object[] {
+  return typeof license === "string" ? [{ expression: license }] : [];
 }

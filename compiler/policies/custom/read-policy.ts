@@ -2,6 +2,7 @@ import { isBuiltin } from "node:module";
 import path from "node:path";
 import type { Diagnostics, Origin, Place } from "../../diagnostics/diagnostic.ts";
 import type { Host } from "../../host.ts";
+import { unnamedPackages } from "./bundled-packages.ts";
 import { declarationOf, type ModuleMistake, type PolicyDeclaration } from "./declaration.ts";
 import { usesOf } from "./imports.ts";
 import { POWERS_FILE, publishedPowers } from "./published-powers.ts";
@@ -162,7 +163,7 @@ class PolicyReader {
     const isEntry = this.sources.length === 0;
     const origin = placeIn(file, [0, 0]);
     this.sources.push({ module, origin, text, imports, allow: [...this.#allow] });
-    for (const each of mistakes) this.#report(file, each);
+    for (const each of [...mistakes, ...unnamedPackages(text)]) this.#report(file, each);
     for (const each of imports) if (this.#isPublished) this.#checkPackage(file, each, text);
     if (isEntry) {
       const declared = declarationOf(source, this.#typescript);
