@@ -20,7 +20,7 @@ const warnings: string[] = [];
 const gateway = { metrics: new Metrics(), warn: (text: string) => warnings.push(text) };
 let passed = 0;
 
-/** What routes, policies and a response of the gateway's own touch of an exchange. */
+/** The parts of an exchange that routes, policies and a response of the gateway's own touch. */
 class Asked {
   readonly hostname = "api.example.com";
   readonly host = "api.example.com";

@@ -140,13 +140,13 @@ describe("mistakes of operators", () => {
   });
 });
 
-it("a package that operators bundle into a module is part of a published policy", async () => {
+it("a package that operators bundle into a module and name is part of a published policy", async () => {
   const { build } = await import("esbuild");
   const { outputFiles } = await build({
     stdin: { contents: 'export { default } from "minisearch";', resolveDir: import.meta.dirname },
     ...{ bundle: true, format: "esm", write: false },
-    banner: { js: "// @ts-nocheck" },
   });
+  const code = `// @ts-nocheck\n${outputFiles[0]?.text ?? ""}`;
   const policy = `import { definePolicy } from "gwc/policy";
 import MiniSearch from "./minisearch.ts";
 
@@ -158,13 +158,12 @@ export default definePolicy({
   },
 });
 `;
-  const files = {
-    "policies/keys.ts": policy,
-    "policies/minisearch.ts": outputFiles[0]?.text ?? "",
-  };
-  const { paths, shop } = judged({ policy: "keys" }, files);
+  const published = (module: string) =>
+    judged({ policy: "keys" }, { "policies/keys.ts": policy, "policies/minisearch.ts": module });
+  const { paths, shop } = published(`// @package minisearch@7.2.0 MIT\n${code}`);
   expect(paths).toContain("policies/minisearch.ts");
   expect(shop).toContain("openCustomPolicy");
+  expect(published(code).status).toContain('code of the package \\"minisearch\\", but does not');
 });
 
 describe("operators", () => {

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
+import { build } from "esbuild";
 import { expect, it } from "vitest";
 import { memoryHost } from "../../compiler/host.ts";
 import { auditPrograms } from "../../compiler/inspect/audit/audit.ts";
@@ -66,11 +67,11 @@ it("a package in a module of its own is in the bill of materials by its named ve
   const version = "7.2.0";
   const bundled = async (...more: readonly string[]) => {
     const banner = ["// @ts-nocheck", ...more].join("\n");
-    const options = ["--bundle", "--format=esm", `--banner:js=${banner}`];
-    const { stdout } = await promisify(execFile)("esbuild", ["minisearch", ...options], {
-      cwd: packageRoot,
+    const { outputFiles } = await build({
+      stdin: { contents: 'export { default } from "minisearch";', resolveDir: packageRoot },
+      ...{ bundle: true, format: "esm", write: false, banner: { js: banner } },
     });
-    return stdout;
+    return outputFiles.map(({ text }) => text).join("");
   };
   const folder = temporaryFolder({
     "gateway.yaml": config(3000, "http://127.0.0.1:1"),

@@ -274,3 +274,40 @@ describe("a use of a policy", () => {
     expect(findings.map(({ code }) => code)).toEqual(["provided-twice"]);
   });
 });
+
+describe("a name in allow that allows nothing", () => {
+  it.each([
+    ["node:crypto", "write crypto"],
+    ["proces", "write process"],
+    ["chromium", undefined],
+  ])("is a mistake at its place: %s", (name, hint) => {
+    const custom = [{ use: "./policies/own.ts", allow: ["crypto", name] }];
+    const config = routesConfig(routesText({ route: { policies: { custom } } }, nowhere), 3000);
+    const host = memoryHost({ "gateway.yaml": config, "policies/own.ts": policy(REQUEST) });
+    const [found] = checkInput(["gateway.yaml"], host, false).findings;
+    expect(found?.message).toBe(
+      `"${name}" must be the name of a module of Node.js without "node:", or fetch, or process`,
+    );
+    expect(found?.hint).toBe(hint);
+    expect(
+      config.split("\n")[(found?.location.line ?? 0) - 1]?.slice((found?.location.column ?? 0) - 1),
+    ).toMatch(new RegExp(`^"${name}"`));
+  });
+});
+
+it("says which hooks a route has, and how values from outside are read", () => {
+  const custom = [{ use: "./policies/own.ts" }];
+  const config = routesConfig(routesText({ route: { policies: { custom } } }, nowhere), 3000);
+  const hints = (text: string) =>
+    checkInput(
+      ["gateway.yaml"],
+      memoryHost({ "gateway.yaml": config, "policies/own.ts": text }),
+      true,
+    ).findings.map(({ hint }) => hint);
+  expect(hints(policy("  toolCall() {},"))).toEqual([
+    'besides "request" and "response", this route has "requestBody", "responseBody", "responseStream"',
+  ]);
+  expect(
+    hints(policy("  request({ jwt }) { return jwt?.sub.length > 1 ? undefined : undefined; },")),
+  ).toContain("JSON from outside has no type: test it first, such as with typeof or Array.isArray");
+});

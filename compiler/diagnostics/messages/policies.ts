@@ -166,7 +166,11 @@ export const policyMessages = {
     text: (params) => params.message,
     hint: (params) => {
       const [, name] = /^Cannot find module '([^'./][^']*)'/.exec(params.message) ?? [];
-      return name && `install the package next to the configuration: npm install ${name}`;
+      if (name !== undefined)
+        return `install the package next to the configuration: npm install ${name}`;
+      return /is of type 'unknown'|^Type 'unknown' is not assignable/.test(params.message)
+        ? "JSON from outside has no type: test it first, such as with typeof or Array.isArray"
+        : undefined;
     },
     explanation:
       "The type checker found a mistake in a module of a custom policy. It is as strict as for generated code.",

@@ -1,8 +1,11 @@
+import { builtinModules } from "node:module";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { MountedFile } from "../../model/texts.ts";
+import { suggestedWord } from "../../schema/suggested-field.ts";
 import type { ResolveContext } from "../policy.ts";
 import { HOOKS, type PolicyDeclaration } from "./declaration.ts";
 import type { CustomEntryConfig } from "./fields.ts";
+import { isPower } from "./imports.ts";
 import { type ResolvedOptions, resolveOptions } from "./options.ts";
 import { type PolicySource, readPolicyModule } from "./read-policy.ts";
 
@@ -42,7 +45,9 @@ export function resolveEntry(
   const { use, options, allow, timeout, passesOnFailure, secrets, isPublished, origin } = config;
   const { index, place } = config;
   const named = namePlace(config);
+  const areKnown = requirePowers(allow, childOf(origin, "allow"), context);
   const read = readPolicyModule({ use, allow, isPublished }, named, context);
+  if (!areKnown) return undefined;
   if (read === undefined) return undefined;
   const { declaration, sources } = read;
   const { hooks, provides, isIdentity } = declaration;
@@ -70,6 +75,27 @@ export function resolveEntry(
   };
 }
 
+/** Reports names that allow nothing. */
+function requirePowers(
+  allow: readonly string[],
+  at: Origin,
+  { diagnostics }: ResolveContext,
+): boolean {
+  const unknown = [...allow.entries()].filter(([, name]) => !isPower(name));
+  for (const [index, name] of unknown) {
+    const meant = name.replace(/^node:/, "");
+    const suggestion = isPower(meant)
+      ? meant
+      : suggestedWord(meant, ["fetch", "process", ...builtinModules]);
+    diagnostics.report("bad-format", childOf(at, index), {
+      field: `"${name}"`,
+      expected: 'the name of a module of Node.js without "node:", or fetch, or process',
+      advice: suggestion && `write ${suggestion}`,
+    });
+  }
+  return unknown.length === 0;
+}
+
 /** Returns the name of a policy in logs, metrics and reviews: that of its file. */
 export function policyName(use: string): string {
   return use.replace(/^.*\//, "").replace(/\.ts$/, "");
@@ -90,6 +116,16 @@ function namePlace({
   origin,
 }: Pick<CustomEntryConfig, "isPublished" | "origin">): Origin {
   return childOf(origin, isPublished ? "policy" : "use");
+}
+
+/** Returns which hooks a route has in addition to `request` and `response`. */
+function hookHint(
+  { protocol }: ResolveContext["route"],
+  isOfConnections: boolean | undefined,
+): string {
+  if (isOfConnections === true) return 'connections have the hook "connect"';
+  const own = { mcp: TOOL_HOOKS, llm: TEXT_HOOKS, http: BODY_HOOKS }[protocol];
+  return `besides "request" and "response", this route has ${own.map((hook) => `"${hook}"`).join(", ")}`;
 }
 
 /** Reports hooks about traffic that the route does not have. */
@@ -115,7 +151,7 @@ function hasMessages(
       );
   for (const [hook, actsOn] of misplaced) {
     const message = `the hook "${hook}" of ${use} acts on ${actsOn} only`;
-    diagnostics.report("policy-module", at, { message });
+    diagnostics.report("policy-module", at, { message, hint: hookHint(route, isOfConnections) });
   }
   return misplaced.length === 0;
 }

@@ -20,6 +20,11 @@ const GLOBALS: ReadonlyMap<string, string> = new Map([
   ["process", "process"],
 ]);
 
+/** Whether a name of `allow` stands for something: a module of Node.js without `node:`, `fetch` or `process`. */
+export function isPower(name: string): boolean {
+  return ["fetch", "process"].includes(name) || (isBuiltin(`node:${name}`) && !name.includes(":"));
+}
+
 /** Names of the language that run text as code or evade the rules for imports. */
 const FORBIDDEN: ReadonlySet<string> = new Set(["eval", "Function", "globalThis"]);
 

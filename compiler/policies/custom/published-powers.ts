@@ -1,4 +1,5 @@
 import type { Json } from "../../model/json.ts";
+import { isPower } from "./imports.ts";
 
 /** File in the folder of published policies with the names that each may use, by policy: `{ "sign": ["fetch"] }`. */
 export const POWERS_FILE = "allow.json";
@@ -15,7 +16,11 @@ export function publishedPowers(text: string, policy: string): readonly string[]
   if (typeof powers !== "object" || powers === null || Array.isArray(powers)) return expected;
   if (!Object.values(powers).every(isNames)) return expected;
   const own: Json | undefined = Object.hasOwn(powers, policy) ? Reflect.get(powers, policy) : [];
-  return isNames(own) ? own : expected;
+  if (!isNames(own)) return expected;
+  const unknown = own.find((name) => !isPower(name));
+  return unknown === undefined
+    ? own
+    : `${POWERS_FILE}: "${unknown}" is no module of Node.js without "node:", nor fetch or process`;
 }
 
 function isNames(value: Json | undefined): value is readonly string[] {
