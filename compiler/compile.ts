@@ -1,3 +1,4 @@
+import { withoutInlinedOffsets } from "./1-parse/custom-functions.ts";
 import { type Parsed, parse } from "./1-parse/parse.ts";
 import { CachedInput } from "./1-parse/read-files.ts";
 import type { KubernetesModel } from "./2-lower/kubernetes/gateway/gateways.ts";
@@ -97,7 +98,8 @@ export function checkFiles(
     // Operators check what they publish; its mistakes must not stop a cluster.
     ...(options.isIsolating === true ? [] : policyTypeMistakes(resolved?.value?.programs ?? [])),
   ];
-  const diagnostics = [...found, ...(options.bugs ?? [])];
+  const inlined = parsed.value?.kind === "standalone" ? parsed.value.inlined : undefined;
+  const diagnostics = [...withoutInlinedOffsets(found, inlined), ...(options.bugs ?? [])];
   const errors = diagnostics.filter((each) => isError(each, options.isStrict));
   const { unwritable } = options;
   const unwritten: Unwritable | undefined =

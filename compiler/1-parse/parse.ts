@@ -13,6 +13,7 @@ import type { Manifest } from "../manifests/manifests.ts";
 import type { ConfigValue } from "../schema/config-values.ts";
 import { unknownNames } from "../schema/unknown-names.ts";
 import { ReusableValidator } from "../schema/validate.ts";
+import { type InlinedPlaces, withCustomFunctions } from "./custom-functions.ts";
 import { withoutIgnored } from "./ignored-fields.ts";
 import { inputFiles, isEmpty } from "./input-files.ts";
 import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";
@@ -56,6 +57,8 @@ export interface StandaloneInput {
   readonly broken: readonly ConfigPath[];
   /** Whether the value at a path may name something that is declared in one of those parts. */
   readonly isUnknownName: (path: ConfigPath) => boolean;
+  /** Expressions that called functions of the file; absent if it has none. */
+  readonly inlined?: InlinedPlaces | undefined;
 }
 
 /** Kubernetes manifests. */
@@ -218,11 +221,12 @@ function readFile(
   if (cached !== undefined) cached.standalone = known;
   const { schema } = known;
   const given = readValue(document, origin, schema, host, diagnostics);
-  const read = withoutIgnored(given, schema, origin, diagnostics);
+  const accepted = withoutIgnored(given, schema, origin, diagnostics);
+  const { read, inlined } = withCustomFunctions(accepted, schema, origin, diagnostics);
   const { repaired } = known.for([read.value]);
   const { value, broken } = repaired(read, origin, diagnostics);
   const isUnknownName = unknownNames(read.value, schema, broken);
-  return value && { kind: "standalone", file: value, origin, broken, isUnknownName };
+  return value && { kind: "standalone", file: value, origin, broken, isUnknownName, inlined };
 }
 
 function inputOf(

@@ -10,6 +10,7 @@ const CONSEQUENCES: ReadonlySet<MessageCode> = new Set([
     "route-without-backend",
     "rule-without-backend",
     "no-weight",
+    "no-targets",
   ] as const),
   ...(["needs-host-backend", "hostname-mismatch"] as const),
   ...(["listener-conflict", "protocol-conflict", "name-without-tls"] as const),

@@ -45,7 +45,7 @@ function readSource(
     const path = resolvePath(catalog.file, origin);
     const read = host.readText(path);
     if (read.kind === "text") return pricesOf(read.text);
-    diagnostics.report("file-not-found", origin, { file: catalog.file, problem: read.problem });
+    diagnostics.report("no-model-catalog", origin, { file: catalog.file, problem: read.problem });
     return undefined;
   }
   return "text" in catalog ? pricesOf(catalog.text) : checked(catalog.value);

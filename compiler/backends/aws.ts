@@ -36,7 +36,7 @@ const schema = object(
         agentRuntimeArn: shortText("ARN of the agent's runtime.", {
           maxLength: 2048,
           pattern:
-            "^arn:aws(-[a-z]+)*:bedrock-agentcore:[a-z]{2}(-[a-z]+)+-[0-9]:[0-9]{12}:runtime/[A-Za-z0-9_/-]+$",
+            "^arn:aws(-[a-z]+)*:bedrock-agentcore:[a-z]{2}(-[a-z]+)+-[0-9]:[0-9]{1,12}:runtime/[A-Za-z0-9_/-]+$",
           form: "arn:aws:bedrock-agentcore:REGION:ACCOUNT:runtime/ID",
           examples: ["arn:aws:bedrock-agentcore:us-west-2:123456789012:runtime/agent-4rLvS1BRqq"],
         }),

@@ -84,10 +84,13 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
   protocol: "mcp",
   takesWeight: "withOthers",
   carries: ({ config: { targets } }) =>
-    targets.map(({ kind, policies: own }) => ({
-      traffic: kind === "stdio" ? ["mcp", "children"] : ["mcp", "mcpServers", ...NAMED_SERVER],
-      own,
-    })),
+    // Policies of a route whose servers are added later act on their messages.
+    targets.length === 0
+      ? [{ traffic: ["mcp", "children", "mcpServers", ...NAMED_SERVER] }]
+      : targets.map(({ kind, policies: own }) => ({
+          traffic: kind === "stdio" ? ["mcp", "children"] : ["mcp", "mcpServers", ...NAMED_SERVER],
+          own,
+        })),
   names: ["backend", "allowedOrigins", "toolLock", "retryServer", "shares", "share"],
   resolve: resolveMcp,
   userConnections: ({ targets }) =>
@@ -167,6 +170,8 @@ function resolveMcp(
     });
     return undefined;
   }
+  const isEmpty = targets.length === 0;
+  if (isEmpty) context.diagnostics.report("no-targets", keyPlace(childOf(origin, "targets")), {});
   const seen = new Map<string, Origin>();
   const resolved = targets.flatMap((target) => {
     const { name, origin: at } = target;
@@ -220,7 +225,8 @@ function resolveMcp(
     toolSearch: searched && toolSearchNode(searched),
     toolViews,
     views,
-    weight,
+    // Requests to no server at all are refused as those without a backend.
+    weight: isEmpty ? 0 : weight,
     origin,
   };
 }

@@ -9,7 +9,8 @@ export function findBackend(
   named: ReadonlyMap<string, RouteBackend>,
   diagnostics: Diagnostics,
 ): RouteBackend | undefined {
-  const found = named.get(name);
+  // agentgateway's `/NAME` has an empty namespace.
+  const found = named.get(name) ?? named.get(name.replace(/^\//, ""));
   if (found !== undefined) return found;
   const candidates = [...named.keys()].map((each) => `"${each}"`);
   const near = suggest(name, [...named.keys()]);

@@ -115,6 +115,11 @@ const schema = object(
   {
     required: ["issuer"],
     checks: [needsField("clientSecret", "clientId"), needsField("authorizationServer", "clientId")],
+    misplacedFieldHints: {
+      jwksUrl: "write jwks: { url: URL }",
+      jwksUri: "write jwks: { url: URL }",
+      audience: "write audiences: [AUDIENCE]",
+    },
     description: "Makes an MCP endpoint an OAuth protected resource.",
     examples: [{ issuer: "https://issuer.example.com", audiences: ["tools.example.com"] }],
   },

@@ -1,6 +1,13 @@
 import type { ConfigPath, Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
 import type { ConfigValue } from "../../schema/config-values.ts";
-import { type Infer, list, object, text, unsupported } from "../../schema/schema.ts";
+import {
+  type Infer,
+  list,
+  object,
+  text,
+  unsupported,
+  unsupportedBut,
+} from "../../schema/schema.ts";
 import { validator } from "../../schema/validate.ts";
 import { withoutIgnored } from "../ignored-fields.ts";
 import { pathHandlingSchema } from "../standalone/listener.ts";
@@ -39,10 +46,17 @@ function rawConfigSchema() {
   const { name: _, config, ...fields } = standaloneFields();
   const modelCatalog = unsupported("prices of models in manifests");
   const keysApi = unsupported("the HTTP API for keys in manifests");
+  const customFunctions = unsupportedBut(
+    "functions of expressions in manifests",
+    "write the expression where it is used",
+  );
   return object(
     {
       ...fields,
-      config: { ...config, properties: { ...config.properties, modelCatalog, keysApi } },
+      config: {
+        ...config,
+        properties: { ...config.properties, modelCatalog, keysApi, customFunctions },
+      },
       listeners: list(
         object(
           { name: text("The listener's name."), pathHandling: pathHandlingSchema },

@@ -133,8 +133,8 @@ export const processSchema = object(
     workerThreads: either(
       integer("Threads.", 1, 256),
       text("A share of the available cores: `50%`.", {
-        pattern: "^[1-9][0-9]{0,3}%$",
-        form: 'a percentage such as "50%"',
+        pattern: "^([1-9][0-9]{0,3}%|[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-6])$",
+        form: 'a number from 1 to 256, or a percentage such as "50%"',
       }),
       {
         description:
@@ -161,9 +161,13 @@ export const processSchema = object(
     }),
     ...ignoredSettings,
     ...meshSettings,
-    customFunctions: unsupportedBut(
-      "functions of expressions",
-      "write the expression where it is used; YAML aliases repeat it: `&internal`, `*internal`",
+    customFunctions: text(
+      'Functions that every CEL expression of the file can call. Each has a name, parameters and an expression: `isInternal() { request.headers["x-env"] == "internal" }`. `this.NAME(...)` is called on a value, and a last parameter `REST...` is the list of all further arguments. Functions may call each other, but not themselves.',
+      {
+        maxLength: 65_536,
+        hasDollarSigns: true,
+        examples: ['isInternal() { request.headers["x-env"] == "internal" }'],
+      },
     ),
     acme: acmeSchema(),
     hbone: unsupportedBut("HBONE tunnels", HBONE_INSTEAD),

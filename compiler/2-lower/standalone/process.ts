@@ -59,7 +59,8 @@ export function settleThreads({ workers, ...process }: ProcessNode): ProcessNode
 
 /** Returns a number of threads, or a percentage of the cores. */
 export function readThreads(value: number | string): NonNullable<ProcessNode["workers"]> {
-  return typeof value === "number" ? value : { percent: Number(value.replace("%", "")) };
+  if (typeof value === "number" || !value.endsWith("%")) return Number(value);
+  return { percent: Number(value.slice(0, -1)) };
 }
 
 function milliseconds(text: string | undefined, otherwise: number): number {

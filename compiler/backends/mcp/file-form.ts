@@ -34,6 +34,10 @@ const TARGET_EXAMPLE = { name: "tools", mcp: { host: "http://127.0.0.1:3001/mcp"
 export function mcpSchema(policies: Schema<BackendPoliciesValue>) {
   return object(mcpFields(policies), {
     required: ["targets"],
+    misplacedFieldHints: {
+      name: "remove it: only entries of `backends` and `targets` have names",
+      servers: "write targets: [{ name: NAME, mcp: { host: URL } }]",
+    },
     examples: [{ targets: [TARGET_EXAMPLE] }],
     description: "An MCP endpoint (streamable HTTP) in front of one or more servers.",
   });
@@ -43,7 +47,6 @@ export function mcpSchema(policies: Schema<BackendPoliciesValue>) {
 export function mcpFields(policies: Schema<BackendPoliciesValue>) {
   return {
     targets: listOfParts(targetSchema(policies), {
-      minItems: 1,
       maxItems: 32,
       description: TARGETS,
     }),

@@ -143,6 +143,7 @@ export function crossAppAccessSchema() {
       {
         required: ["clientAuth"],
         exactlyOneOf: serverKeys,
+        misplacedFieldHints: { tokenEndpointPath: "write it as `path`" },
         description,
       },
     );

@@ -5,6 +5,29 @@ const ADDRESS_WORDS = /^(?:ip|(?:client|remote|source|peer)_?(?:ip|addr|address)
 
 /** Diagnostics about CEL expressions. */
 export const celMessages = {
+  "bad-function": message<{ problem: string }>({
+    severity: "error",
+    text: ({ problem }) => `this function cannot be used: ${problem}`,
+    hint: () =>
+      'write name(a, b) { EXPRESSION }: isInternal() { request.headers["x-env"] == "internal" }',
+    explanation:
+      "`config.customFunctions` defines functions one after another. Names have letters, digits and `_`, differ from " +
+      "those of CEL, and are defined once. A function may call others, but not itself, not even through others.",
+  }),
+  "bad-function-call": message<{ problem: string }>({
+    severity: "error",
+    text: ({ problem }) => problem,
+    explanation:
+      "Calls of functions in `config.customFunctions` have as many arguments as the definition has parameters. A " +
+      "function that is defined with `this.` is called on a value: `value.name()`.",
+  }),
+  "uncalled-function": message<{ name: string }>({
+    severity: "warning",
+    text: ({ name }) => `no expression calls "${name}"`,
+    hint: () => "remove it",
+    explanation:
+      "Functions in `config.customFunctions` are compiled where they are called. One that is never called changes nothing.",
+  }),
   "cel-syntax": message<{ problem: string; advice: string | undefined }>({
     severity: "error",
     text: ({ problem }) => `the expression is not valid CEL: ${problem}`,

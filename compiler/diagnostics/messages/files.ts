@@ -67,6 +67,12 @@ export const fileMessages = {
       "Tokens are verified with public keys. A symmetric or private key in a key set could sign tokens, and would be " +
       "published with the bundle.",
   }),
+  "empty-key-set": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "this key set has no keys: every token is refused",
+    hint: () => "add the issuer's public keys, or write { url: URL }",
+    explanation: "Tokens are verified with the keys of the set, so none is valid without keys.",
+  }),
   "bad-openapi": message<{ problem: string; advice?: string | undefined }>({
     severity: "error",
     text: ({ problem }) => `the OpenAPI document cannot be used: it ${problem}`,

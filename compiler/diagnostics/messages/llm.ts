@@ -219,6 +219,15 @@ export const llmMessages = {
       "`unsupported` is about fields that a translated request cannot have. " +
       "`urlRewrite` changes the path that a backend sees: calls of models and MCP servers have paths of their own.",
   }),
+  "no-model-catalog": message<{ file: string; problem: string }>({
+    severity: "warning",
+    text: ({ file, problem }) => `the model catalog "${file}" cannot be read: ${problem}`,
+    hint: () =>
+      "put the file where the gateway is built; until then, prices of its models are unknown",
+    explanation:
+      "Catalogs are read when the gateway is built. Without the file, `llm.cost` is absent for models that no other catalog " +
+      "has. agentgateway starts without the file, too.",
+  }),
   "bad-model-catalog": message<{ problem: string }>({
     severity: "error",
     text: ({ problem }) => `this model catalog cannot be used: ${problem}`,

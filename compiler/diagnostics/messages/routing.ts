@@ -230,6 +230,13 @@ export const routingMessages = {
     explanation:
       "Weights are shares of the requests. If all are zero, no backend receives any (Gateway API).",
   }),
+  "no-targets": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "there is no MCP server here: every request is answered 500",
+    hint: () => "add a server to `targets`: { name: tools, mcp: { host: URL } }",
+    explanation:
+      "The list `targets` is empty, as in a file whose servers are added later. Requests are refused until it has one.",
+  }),
   "duplicate-backend": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `two backends are named "${name}"`,

@@ -49,6 +49,10 @@ others doubles.
 Claims and bodies are untrusted: only their own fields are read, not properties that every object inherits
 (\`constructor\`, \`__proto__\`).
 
+A file can define functions of its own in \`config.customFunctions\`: \`isInternal() { request.headers["x-env"] == "internal" }\`, and
+\`this.isOf(group) { group in this }\` for calls on a value. They are compiled where they are called, may call each other, and read the
+variables of that place.
+
 \`in\`, \`exists\` and \`all\` accept lists of any length from a request. Functions that create a new list, map or string from one
 (\`map\`, \`filter\`, \`join\`, ...) accept at most 100,000 elements, \`sort\` at most 20,000; longer lists are an error. Nested macros multiply:
 two accept lists of at most 1,000 elements each, three of at most 100. A string that an expression creates has at most

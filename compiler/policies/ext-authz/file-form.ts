@@ -87,7 +87,14 @@ const fields = {
   policies: serverPolicies,
 };
 
-const words = { ...serverWords, failOpen: "write failureMode: allow" };
+const CONTEXT = "write protocol: { grpc: { context: {...} } }";
+
+const words = {
+  ...serverWords,
+  failOpen: "write failureMode: allow",
+  context: CONTEXT,
+  contextExtensions: CONTEXT,
+};
 
 const rest = {
   exactlyOneOf: [...serverKeys],

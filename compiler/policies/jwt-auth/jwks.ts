@@ -155,6 +155,7 @@ export function publicKeys(
     diagnostics.report("bad-key-set", config.origin, { problem: problem ?? "", advice });
     return undefined;
   }
+  if (keys.length === 0) diagnostics.report("empty-key-set", config.origin, {});
   const problems = keys.flatMap((key, index) => keyProblem(key, index) ?? []);
   for (const each of problems) diagnostics.report("bad-key-set", config.origin, { problem: each });
   return problems.length === 0 ? keys : undefined;
@@ -175,7 +176,6 @@ function readKeySet(json: string): { keys?: readonly PublicJwk[]; problem?: stri
   }
   const keys = typeof set === "object" && set !== null && "keys" in set ? set.keys : undefined;
   if (!Array.isArray(keys)) return { problem: 'it has no list "keys"' };
-  if (keys.length === 0) return { problem: "it has no keys" };
   if (
     !keys.every((key) => typeof key === "object" && key !== null && typeof key.kty === "string")
   ) {

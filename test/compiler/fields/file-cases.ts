@@ -255,6 +255,14 @@ const plainSeeds: readonly object[] = [
     },
     { config: { keysApi: { key: { file: "a.key" } } } },
   ),
+  gateway(
+    {
+      routes: [
+        { policies: { authorization: { rules: ["isA()"] }, directResponse: { status: 200 } } },
+      ],
+    },
+    { config: { customFunctions: 'isA() { request.method == "GET" }' } },
+  ),
   {
     config: { usage: { by: { team: "request.method" } } },
     llm: { models: [{ name: "m", provider: "openAI" }] },
@@ -808,6 +816,10 @@ export const known: KnownValues = {
   "config.usage": [{}],
   "config.keysApi": [{ key: { file: "a.key" } }],
   "keysApi.key.file": ["a.key", "b.key"],
+  "config.customFunctions": [
+    'isA() { request.method == "GET" }',
+    'isA() { request.method == "PUT" }',
+  ],
   "config.modelCatalog": [[catalog(1)], [catalog(2)]],
   "modelCatalog.[].file": ["a.prices.json", "b.prices.json"],
   "modelCatalog.[].inline": [catalog(1).inline, catalog(2).inline],

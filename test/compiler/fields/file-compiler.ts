@@ -1,3 +1,4 @@
+import { withCustomFunctions } from "../../../compiler/1-parse/custom-functions.ts";
 import type { Parsed } from "../../../compiler/1-parse/parse.ts";
 import { standaloneSchema } from "../../../compiler/1-parse/standalone/standalone.ts";
 import { lower } from "../../../compiler/2-lower/lower.ts";
@@ -29,7 +30,8 @@ export function fileCompiler(
   return (config) => {
     const diagnostics = new Diagnostics();
     const value = structuredClone(config) as ConfigValue;
-    const read = { value, envTemplates: variablesIn(value), expanded: [] };
+    const given = { value, envTemplates: variablesIn(value), expanded: [] };
+    const { read } = withCustomFunctions(given, schema, origin, diagnostics);
     const { repaired } = shared ?? validator(schema, [value]);
     const { value: file, broken } = repaired(read, origin, diagnostics);
     if (file === undefined) return outcomeOf(diagnostics.list, () => NOTHING, textOf);
