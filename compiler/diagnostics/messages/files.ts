@@ -73,6 +73,23 @@ export const fileMessages = {
     hint: () => "add the issuer's public keys, or write { url: URL }",
     explanation: "Tokens are verified with the keys of the set, so none is valid without keys.",
   }),
+  "no-model-catalog": message<{ file: string; problem: string }>({
+    severity: "warning",
+    text: ({ file, problem }) => `the model catalog "${file}" cannot be read: ${problem}`,
+    hint: () =>
+      "put the file where the gateway is built; until then, prices of its models are unknown",
+    explanation:
+      "Catalogs are read when the gateway is built. Without the file, `llm.cost` is absent for models that no other catalog " +
+      "has. agentgateway starts without the file, too.",
+  }),
+  "bad-model-catalog": message<{ problem: string }>({
+    severity: "error",
+    text: ({ problem }) => `this model catalog cannot be used: ${problem}`,
+    hint: () =>
+      "write providers: { NAME: { models: { MODEL: { rates: { input: 3, output: 15 } } } } }",
+    explanation:
+      "A model catalog has prices by provider and model, in US dollars for a million tokens. A file is JSON or YAML.",
+  }),
   "bad-openapi": message<{ problem: string; advice?: string | undefined }>({
     severity: "error",
     text: ({ problem }) => `the OpenAPI document cannot be used: it ${problem}`,

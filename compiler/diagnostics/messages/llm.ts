@@ -219,23 +219,6 @@ export const llmMessages = {
       "`unsupported` is about fields that a translated request cannot have. " +
       "`urlRewrite` changes the path that a backend sees: calls of models and MCP servers have paths of their own.",
   }),
-  "no-model-catalog": message<{ file: string; problem: string }>({
-    severity: "warning",
-    text: ({ file, problem }) => `the model catalog "${file}" cannot be read: ${problem}`,
-    hint: () =>
-      "put the file where the gateway is built; until then, prices of its models are unknown",
-    explanation:
-      "Catalogs are read when the gateway is built. Without the file, `llm.cost` is absent for models that no other catalog " +
-      "has. agentgateway starts without the file, too.",
-  }),
-  "bad-model-catalog": message<{ problem: string }>({
-    severity: "error",
-    text: ({ problem }) => `this model catalog cannot be used: ${problem}`,
-    hint: () =>
-      "write providers: { NAME: { models: { MODEL: { rates: { input: 3, output: 15 } } } } }",
-    explanation:
-      "A model catalog has prices by provider and model, in US dollars for a million tokens. A file is JSON or YAML.",
-  }),
   "unpriced-model": message<{ model: string | undefined; system: string }>({
     severity: "warning",
     text: ({ model, system }) =>

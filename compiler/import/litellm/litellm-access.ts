@@ -9,9 +9,45 @@ export interface LiteLlmAccess {
   readonly isClosed: boolean;
 }
 
-/** Converts `general_settings` that say who may call: the master key, tokens and custom checks. */
+/** Converts `general_settings` that say who may call: addresses, the master key, tokens and custom checks. */
 export function liteLlmAccess(source: SourceFields): LiteLlmAccess {
   const general = objectAt(objectAt(source.value).general_settings);
+  const callers = callersOf(general, source);
+  const ranges = addressesOf(general, source);
+  if (ranges === undefined) return callers;
+  const rules = objectAt(callers.value.authorization).rules ?? [{ require: ranges }];
+  return {
+    value: { ...callers.value, authorization: { rules } },
+    notes: [
+      ...callers.notes,
+      [
+        "authorization",
+        "the address is that of the connection: behind a proxy, set frontendPolicies.proxyProtocol",
+      ],
+    ],
+    isClosed: true,
+  };
+}
+
+/** Converts `allowed_ips` to a condition; `undefined` if every address may call. */
+function addressesOf(
+  { allowed_ips: list }: Readonly<Record<string, unknown>>,
+  source: SourceFields,
+): string | undefined {
+  if (!Array.isArray(list) || !list.every((each) => typeof each === "string")) return undefined;
+  source.take("general_settings", "allowed_ips");
+  const tests = list.map((each) =>
+    each.includes("/")
+      ? `cidr(${JSON.stringify(each)}).containsIP(source.address)`
+      : `source.address == ${JSON.stringify(each)}`,
+  );
+  return tests.length === 0 ? "false" : tests.join(" || ");
+}
+
+function callersOf(
+  general: Readonly<Record<string, unknown>>,
+  source: SourceFields,
+): LiteLlmAccess {
   if (general.enable_jwt_auth === true) return tokensOf(general, source);
   const master = general.master_key;
   if (typeof master === "string") return masterKey(master, source);

@@ -1,9 +1,5 @@
-import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
-import { literalPattern } from "../../model/literal-pattern.ts";
-import type { ImportNote } from "../imported-text.ts";
 import { fieldsIn, listIn, textsIn } from "../proxy/fields.ts";
 import type { DraftFields } from "../proxy/route-draft.ts";
-import { routeName } from "../proxy/texts.ts";
 import type { SourceFields } from "../source-fields.ts";
 
 /** An entry of `llm.models`. */
@@ -19,134 +15,93 @@ export interface ModelLimits {
   readonly rpm: number | undefined;
 }
 
-/** Returns the fallback models of each model, by name. */
-export function fallbacksOf(
-  source: SourceFields,
-  names: ReadonlySet<string>,
-): ReadonlyMap<string, readonly string[]> {
+/** Names of models that take over, in order, by the name of the model that fails. */
+type Fallbacks = ReadonlyMap<string, readonly string[]>;
+
+const SECTIONS = ["router_settings", "litellm_settings"] as const;
+
+/** Returns the fallback models of each model, by name. Names that stand for several models have none. */
+export function fallbacksOf(source: SourceFields, names: ReadonlySet<string>): Fallbacks {
   const found = new Map<string, readonly string[]>();
-  for (const section of ["router_settings", "litellm_settings"] as const) {
+  const isExact = (name: string) => names.has(name) && !name.includes("*");
+  for (const section of SECTIONS) {
     const { fallbacks } = fieldsIn(fieldsIn(source.value)[section]);
     listIn(fallbacks).forEach((each, index) => {
       for (const [name, others] of Object.entries(fieldsIn(each))) {
-        const known = textsIn(others).filter((other) => names.has(other));
-        if (!names.has(name) || known.length === 0 || known.length < textsIn(others).length)
-          continue;
-        const at: ConfigPath = [section, "fallbacks", index, name];
-        source.take(...at);
-        found.set(name, known);
+        const wanted = textsIn(others);
+        if (!isExact(name) || wanted.length === 0 || !wanted.every(isExact)) continue;
+        source.take(section, "fallbacks", index, name);
+        found.set(name, wanted);
       }
     });
+  }
+  for (const section of SECTIONS) {
+    const wanted = textsIn(fieldsIn(fieldsIn(source.value)[section]).default_fallbacks);
+    if (wanted.length === 0 || !wanted.every(isExact)) continue;
+    source.take(section, "default_fallbacks");
+    for (const name of names) {
+      const others = wanted.filter((other) => other !== name);
+      if (isExact(name) && !found.has(name) && others.length > 0) found.set(name, others);
+    }
   }
   return found;
 }
 
-/** Internal header, set before routing, with the model that a request names. */
-const HEADER = "x-requested-model";
+/** Returns how long a failed server is not used: `cooldown_time`. */
+export function cooldownOf(source: SourceFields): string | undefined {
+  for (const section of SECTIONS) {
+    const { cooldown_time: seconds } = fieldsIn(fieldsIn(source.value)[section]);
+    if (typeof seconds !== "number" || seconds <= 0) continue;
+    source.take(section, "cooldown_time");
+    return `${Math.round(seconds * 1000)}ms`;
+  }
+  return undefined;
+}
 
-/** Creates a route per requested model, with groups of providers: later groups take over when earlier ones fail. */
-export function routesOfModels(
+/** Models and virtual models of `llm`. */
+export interface ModelsWithFallbacks {
+  readonly models: readonly LiteLlmModel[];
+  readonly virtualModels: readonly DraftFields[];
+}
+
+/**
+ * Gives the models that have fallbacks names of their own, and their names to virtual models, which lead to them first
+ * and to their fallbacks when they fail.
+ */
+export function withVirtualModels(
   models: readonly LiteLlmModel[],
-  limits: ReadonlyMap<string, ModelLimits>,
-  fallbacks: ReadonlyMap<string, readonly string[]>,
-  policies: DraftFields,
-): { readonly value: DraftFields; readonly notes: readonly ImportNote[] } {
-  const names = [...new Set(models.map(({ name }) => name))];
-  const group = (name: string) => ({
-    providers: models
-      .filter((each) => each.name === name)
-      .map((each, index) => providerOf(each, `${routeName(name)}-${index + 1}`)),
-  });
-  const routes = names.map((name) => {
-    const value = name.includes("*")
-      ? { regex: name.split("*").map(literalPattern).join(".*") }
-      : { exact: name };
-    const own = limitsOf(limits.get(name));
-    const groups = [name, ...(fallbacks.get(name) ?? [])];
-    const asked = models.filter((each) => groups.includes(each.name));
-    return {
-      name: routeName(name),
-      matches: [{ path: { pathPrefix: "/" }, headers: [{ name: HEADER, value }] }],
-      policies: {
-        ...policies,
-        ...(own.length > 0 && { localRateLimit: own }),
-        ai: { routes: pathsOf(asked.map(({ provider }) => provider)) },
+  fallbacks: Fallbacks,
+  cooldown: string | undefined,
+): ModelsWithFallbacks {
+  const names = new Set(models.map(({ name }) => name));
+  const own = new Map<string, string>();
+  for (const name of fallbacks.keys()) {
+    let free = `${name}.own`;
+    while (names.has(free)) free += "-2";
+    names.add(free);
+    own.set(name, free);
+  }
+  const reached = new Set([...fallbacks].flatMap(([name, others]) => [name, ...others]));
+  const isShared = (name: string) => models.filter((each) => each.name === name).length > 1;
+  const health = cooldown !== undefined && { health: { eviction: { duration: cooldown } } };
+  return {
+    models: models.map(({ name, ...rest }) => ({
+      name: own.get(name) ?? name,
+      ...(own.has(name) && { visibility: "internal" }),
+      ...rest,
+      ...((reached.has(name) || isShared(name)) && health),
+    })),
+    virtualModels: [...fallbacks].map(([name, others]) => ({
+      name,
+      routing: {
+        failover: {
+          targets: [name, ...others].map((each, index) => ({
+            model: own.get(each) ?? each,
+            priority: index + 1,
+          })),
+        },
       },
-      backends: [{ ai: { groups: groups.map(group) } }],
-    };
-  });
-  const listener = {
-    policies: {
-      transformations: { request: { set: { [HEADER]: "string(json(request.body).model)" } } },
-    },
-    routes,
-  };
-  const at: ConfigPath = ["binds", 0, "listeners", 0];
-  return {
-    value: { binds: [{ port: 4000, listeners: [listener] }] },
-    notes: [
-      {
-        path: at,
-        text: "each model has its own route, so that it can have fallbacks; lists of models (GET /v1/models) are not served",
-      },
-      ...names.flatMap((name, index) =>
-        fallbacks.has(name)
-          ? [
-              {
-                path: [...at, "routes", index],
-                text: "LiteLLM tries the next model when a request fails; gwc uses a later group while no provider of an earlier one is healthy (see health and retry)",
-              },
-            ]
-          : [],
-      ),
-    ],
-  };
-}
-
-/** Returns the API of each path; embeddings only if all providers have them. */
-function pathsOf(kinds: readonly string[]): DraftFields {
-  return {
-    "/v1/chat/completions": "completions",
-    "/chat/completions": "completions",
-    "/v1/messages": "messages",
-    "/v1/responses": "responses",
-    ...(kinds.every((kind) => kind === "openai" || kind === "azure") && {
-      "/v1/embeddings": "embeddings",
-    }),
-  };
-}
-
-function limitsOf(limits: ModelLimits | undefined): readonly DraftFields[] {
-  return [
-    ...(limits?.tpm === undefined ? [] : [{ tokens: limits.tpm, unit: "Minutes" }]),
-    ...(limits?.rpm === undefined ? [] : [{ requests: limits.rpm, unit: "Minutes" }]),
-  ];
-}
-
-function providerOf(
-  { provider, params, defaults, requestHeaders }: LiteLlmModel,
-  name: string,
-): DraftFields {
-  const { model, apiKey, hostOverride, pathOverride } = params;
-  const kinds: Readonly<Record<string, DraftFields>> = {
-    openai: { openAI: { model } },
-    anthropic: { anthropic: { model } },
-    gemini: { gemini: { model } },
-    azure: { azure: { host: params.azureHost, model, apiVersion: params.azureApiVersion } },
-    vertex: { vertex: { model, projectId: params.vertexProject, region: params.vertexRegion } },
-    bedrock: { bedrock: { model, region: params.awsRegion } },
-  };
-  const own = {
-    ...(apiKey !== undefined && { backendAuth: { key: apiKey } }),
-    ...(defaults !== undefined && { ai: { defaults } }),
-    ...(requestHeaders !== undefined && { requestHeaderModifier: requestHeaders }),
-  };
-  return {
-    name,
-    provider: kinds[provider] ?? {},
-    ...(hostOverride !== undefined && { hostOverride }),
-    ...(pathOverride !== undefined && { pathOverride }),
-    ...(Object.keys(own).length > 0 && { policies: own }),
+    })),
   };
 }
 

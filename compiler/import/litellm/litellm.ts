@@ -3,13 +3,15 @@ import type { ConfigPath } from "../../diagnostics/diagnostic.ts";
 import type { ImportDraft, ImportNote } from "../imported-text.ts";
 import { hasUser, withoutUser } from "../proxy/texts.ts";
 import type { SourceFields } from "../source-fields.ts";
-import { fromEnvironment, liteLlmAccess } from "./litellm-access.ts";
+import { fromEnvironment } from "./litellm-access.ts";
+import { liteLlmCalls } from "./litellm-calls.ts";
 import {
+  cooldownOf,
   fallbacksOf,
   type LiteLlmModel,
   type ModelLimits,
-  routesOfModels,
   sharedLimits,
+  withVirtualModels,
 } from "./litellm-fallbacks.ts";
 
 /** A JSON object of unknown shape. */
@@ -24,58 +26,51 @@ export function importLiteLlm(source: SourceFields): ImportDraft | string {
   const converted = models.filter((each) => typeof each !== "string");
   const refused = models.filter((each) => typeof each === "string");
   if (converted.length === 0) return `has no model that can be served: ${refused.join("; ")}`;
-  const policies = policiesOf(source);
+  const policies = liteLlmCalls(source);
   const limits = limitsOf(list, source, new Set(converted.map(({ model }) => model.name)));
   const fallbacks = fallbacksOf(source, new Set(converted.map(({ model }) => model.name)));
   const open = policies.isClosed
     ? []
     : ["there is no master_key: every client that reaches the port may use every model"];
-  if (fallbacks.size > 0) {
-    const made = routesOfModels(
-      converted.map(({ model }) => model),
-      limits,
-      fallbacks,
-      policies.value,
-    );
-    const texts = [
-      ...open,
-      ...refused,
-      ...converted.flatMap(({ notes }) => notes),
-      ...policies.notes.map(([, text]) => text),
-    ];
-    return {
-      value: made.value,
-      notes: [...new Set(texts)].map((text) => note(["binds", 0], text)).concat(made.notes),
-    };
-  }
+  const { models: served, virtualModels } = withVirtualModels(
+    converted.map(({ model }) => model),
+    fallbacks,
+    cooldownOf(source),
+  );
+  // A request that fails is repeated at its next model, which LiteLLM does without retries, too.
+  const tries = Math.max(0, ...[...fallbacks.values()].map((others) => others.length));
+  const retry = policies.value.retry ?? (tries > 0 ? { attempts: tries } : undefined);
   const shared = sharedLimits(limits);
-  const all: Fields = { ...policies.value, ...(shared.length > 0 && { localRateLimit: shared }) };
+  const all: Fields = {
+    ...policies.value,
+    ...(retry !== undefined && { retry }),
+    ...(shared.length > 0 && { localRateLimit: shared }),
+  };
   return {
     value: {
       llm: {
         port: 4000,
-        models: converted.map(({ model }) => model),
+        models: served,
+        ...(virtualModels.length > 0 && { virtualModels }),
         ...(Object.keys(all).length > 0 && { policies: all }),
       },
     },
     notes: [
-      ...open.map((text) => note(["llm", "models"], text)),
-      ...refused.map((text) => note(["llm", "models"], text)),
+      ...[...open, ...refused].map((text) => note(["llm", "models"], text)),
       ...converted.flatMap(({ notes }, index) =>
         notes.map((text) => note(["llm", "models", index], text)),
       ),
+      ...virtualModels.map((_, index) => note(["llm", "virtualModels", index], FAILOVER)),
       ...policies.notes.map(([field, text]) => note(["llm", "policies", field], text)),
-      ...(shared.length > 0
-        ? [
-            note(
-              ["llm", "policies", "localRateLimit"],
-              "LiteLLM counts tpm and rpm per server and moves on to another one; gwc counts all servers of a model together, and each call uses its share of the minute's budget",
-            ),
-          ]
-        : []),
+      ...(shared.length > 0 ? [note(["llm", "policies", "localRateLimit"], SHARES)] : []),
     ],
   };
 }
+
+const FAILOVER =
+  "LiteLLM tries the servers of one name before the next one; here each retry goes to the servers that have not failed, in the order of priorities";
+const SHARES =
+  "LiteLLM counts tpm and rpm per server and moves on to another one; gwc counts all servers of a model together, and each call uses its share of the minute's budget";
 
 /** Sums `tpm` and `rpm` for each model name of which all servers have them. */
 function limitsOf(
@@ -117,7 +112,6 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   text_completion_openai: "openai",
   custom_openai: "openai",
   openai_like: "openai",
-  hosted_vllm: "openai",
   azure: "azure",
   azure_text: "azure",
   anthropic: "anthropic",
@@ -126,18 +120,29 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   bedrock: "bedrock",
 };
 
-/** Base URLs of OpenAI-compatible providers, by prefix. */
+/** Providers whose API is OpenAI's, by prefix. */
 const COMPATIBLE: Readonly<Record<string, string>> = {
-  groq: "https://api.groq.com/openai/v1",
-  mistral: "https://api.mistral.ai/v1",
-  deepseek: "https://api.deepseek.com/v1",
-  together_ai: "https://api.together.xyz/v1",
-  openrouter: "https://openrouter.ai/api/v1",
-  xai: "https://api.x.ai/v1",
-  fireworks_ai: "https://api.fireworks.ai/inference/v1",
-  perplexity: "https://api.perplexity.ai",
-  ollama_chat: "http://localhost:11434/v1",
+  ...Object.fromEntries(
+    [
+      ...["baseten", "cerebras", "cohere", "dashscope", "deepinfra", "deepseek", "groq"],
+      ...["huggingface", "mistral", "moonshot", "openrouter", "perplexity", "sambanova", "xai"],
+    ].map((name) => [name, name]),
+  ),
+  cohere_chat: "cohere",
+  fireworks_ai: "fireworks",
+  together_ai: "togetherai",
+  nvidia_nim: "nvidia",
+  hosted_vllm: "vllm",
+  lm_studio: "lmstudio",
+  litellm_proxy: "litellm",
+  ollama: "ollama",
+  ollama_chat: "ollama",
+};
+
+/** Addresses of servers that LiteLLM expects on the same machine. */
+const LOCAL: Readonly<Record<string, string>> = {
   ollama: "http://localhost:11434/v1",
+  lmstudio: "http://localhost:1234/v1",
 };
 
 /** Fields that LiteLLM adds to requests that lack them. */
@@ -221,10 +226,11 @@ function placeParams(
   const own: Record<string, unknown> = {};
   switch (provider) {
     case "azure":
-      own.azureHost = base?.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
+      // The host decides which API of Azure is called, so it must be known.
+      own.azureHost = base?.includes("${") === true ? undefined : hostOf(base);
       own.azureApiVersion = text("api_version");
-      if (base === undefined)
-        notes.push(`line ${line}: set "azureHost" to the host of AZURE_API_BASE`);
+      if (own.azureHost === undefined)
+        notes.push(`line ${line}: set "azureHost" to the host of ${base ?? "AZURE_API_BASE"}`);
       own.azureHost ??= "RESOURCE.openai.azure.com";
       break;
     case "vertex":
@@ -241,6 +247,10 @@ function placeParams(
       Object.assign(own, serverOf(base, provider, notes, line));
   }
   return own;
+}
+
+function hostOf(base: string | undefined): string | undefined {
+  return base?.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
 }
 
 /** Converts `extra_headers`; literal credentials become variables. */
@@ -284,28 +294,35 @@ function providerOf(
   const provider = PROVIDERS[prefix];
   if (provider !== undefined)
     return { provider, model: rest.replace(/^(converse|responses)\//, "") };
-  const base = COMPATIBLE[prefix];
-  return base === undefined ? undefined : { provider: "openai", model: rest, base };
+  const compatible = COMPATIBLE[prefix];
+  return compatible === undefined
+    ? undefined
+    : { provider: compatible, model: rest, base: LOCAL[compatible] };
 }
 
-/** Converts a base URL: LiteLLM gives the folder of the API, gwc the server and, if it differs from the default, the path. */
+/** Converts a base URL. For OpenAI's API, LiteLLM and gwc both give the folder; for others, gwc gives the server. */
 function serverOf(
   base: string | undefined,
   provider: string,
   notes: string[],
   line: number,
-): { readonly hostOverride?: string; readonly pathOverride?: string } {
-  const [, server, folder = ""] = /^(https?:\/\/[^/]+)(\/.*?)?\/*$/.exec(base ?? "") ?? [];
-  if (server === undefined) {
-    if (base !== undefined)
-      notes.push(`line ${line}: "hostOverride" must be a URL; the server is ${base}`);
-    return base === undefined ? {} : { hostOverride: base };
+): { readonly hostOverride?: string; readonly baseUrl?: string } {
+  if (provider !== "anthropic" && provider !== "gemini") {
+    if (base === undefined && (provider === "vllm" || provider === "litellm")) {
+      notes.push(`line ${line}: set "baseUrl" to the address of the server`);
+      return { baseUrl: "http://localhost:8000/v1" };
+    }
+    // LiteLLM calls Ollama's own API at this address, gwc the one that is like OpenAI's.
+    const isOllama = provider === "ollama" && base !== undefined && !/\/v1\/*$/.test(base);
+    return base === undefined
+      ? {}
+      : { baseUrl: isOllama ? `${base.replace(/\/+$/, "")}/v1` : base };
   }
-  if (provider !== "openai" || folder === "/v1" || folder === "") return { hostOverride: server };
-  notes.push(
-    `line ${line}: this is the path of chat completions; other endpoints of this server need other paths`,
-  );
-  return { hostOverride: server, pathOverride: `${folder}/chat/completions` };
+  const [, server] = /^(https?:\/\/[^/]+)(\/.*?)?\/*$/.exec(base ?? "") ?? [];
+  if (server !== undefined) return { hostOverride: server };
+  if (base !== undefined)
+    notes.push(`line ${line}: "hostOverride" must be a URL; the server is ${base}`);
+  return base === undefined ? {} : { hostOverride: base };
 }
 
 /** Returns the models for further names: `router_settings.model_group_alias`. */
@@ -315,49 +332,15 @@ function aliasesOf(
 ): readonly ImportedModel[] {
   const { router_settings: router } = fieldsOf(source.value);
   return Object.entries(fieldsOf(fieldsOf(router).model_group_alias)).flatMap(([alias, target]) => {
-    const found = models.filter((each) => typeof each !== "string" && each.model.name === target);
+    const { model: named = target } = fieldsOf(target);
+    const found = models.filter((each) => typeof each !== "string" && each.model.name === named);
     if (found.length === 0) return [];
-    source.take("router_settings", "model_group_alias", alias);
+    const at = ["router_settings", "model_group_alias", alias];
+    source.take(...at, ...(named === target ? [] : ["model"]));
     return found.flatMap((each) =>
       typeof each === "string" ? [] : [{ model: { ...each.model, name: alias }, notes: [] }],
     );
   });
-}
-
-/** Converts the settings for all models: client key, retries and timeout. */
-function policiesOf(source: SourceFields): {
-  readonly value: Fields;
-  readonly notes: readonly (readonly [field: string, text: string])[];
-  readonly isClosed: boolean;
-} {
-  const { litellm_settings, router_settings } = fieldsOf(source.value);
-  const [litellm, router] = [litellm_settings, router_settings].map(fieldsOf);
-  const access = liteLlmAccess(source);
-  const value: Record<string, unknown> = { ...access.value };
-  const notes = [...access.notes];
-  const number = (field: "num_retries" | "request_timeout" | "timeout"): number | undefined => {
-    for (const [section, settings] of [
-      ["router_settings", router],
-      ["litellm_settings", litellm],
-    ] as const) {
-      const found = settings?.[field];
-      if (typeof found !== "number") continue;
-      source.take(section, field);
-      return found;
-    }
-    return undefined;
-  };
-  const retries = number("num_retries");
-  if (retries !== undefined && retries > 0) {
-    value.retry = { attempts: retries };
-    notes.push([
-      "retry",
-      "LiteLLM retries on another server of the same name; gwc chooses again, possibly the same server",
-    ]);
-  }
-  const seconds = number("timeout") ?? number("request_timeout");
-  if (seconds !== undefined) value.timeout = { requestTimeout: `${Math.round(seconds * 1000)}ms` };
-  return { value, notes, isClosed: access.isClosed };
 }
 
 function variableName(model: string): string {

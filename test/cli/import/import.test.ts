@@ -40,7 +40,7 @@ const litellm = `model_list:
   - model_name: local
     litellm_params: {model: openai/llama3, api_base: "http://localhost:8000/v1"}
   - model_name: rerank
-    litellm_params: {model: cohere/rerank-v3}
+    litellm_params: {model: palm/rerank-v3}
 litellm_settings:
   num_retries: 3
   request_timeout: 10
@@ -76,10 +76,6 @@ describe("gwc import of a LiteLLM proxy", () => {
         },
       },
     };
-    const groq = {
-      hostOverride: "https://api.groq.com",
-      pathOverride: "/openai/v1/chat/completions",
-    };
     expect(models).toEqual([
       { name: "gpt-4o", provider: "azure", params: azure },
       { name: "gpt-4o", provider: "openai", params: openai, ...more },
@@ -100,13 +96,13 @@ describe("gwc import of a LiteLLM proxy", () => {
       },
       {
         name: "fast",
-        provider: "openai",
-        params: { model: "llama-3.3-70b", apiKey: "${GROQ_API_KEY}", ...groq },
+        provider: "groq",
+        params: { model: "llama-3.3-70b", apiKey: "${GROQ_API_KEY}" },
       },
       {
         name: "local",
         provider: "openai",
-        params: { model: "llama3", hostOverride: "http://localhost:8000" },
+        params: { model: "llama3", baseUrl: "http://localhost:8000/v1" },
       },
       { name: "gpt-4", provider: "azure", params: azure },
       { name: "gpt-4", provider: "openai", params: openai, ...more },
@@ -125,7 +121,7 @@ describe("gwc import of a LiteLLM proxy", () => {
       "#   line 8: model_list[0].litellm_params.rpm: 6",
       "#   line 11: model_list[1].model_info.mode: chat",
       "#   line 22: model_list[7].model_name: rerank",
-      "#   line 23: model_list[7].litellm_params.model: cohere/rerank-v3",
+      "#   line 23: model_list[7].litellm_params.model: palm/rerank-v3",
       "#   line 27: litellm_settings.fallbacks[0].gpt-4o[0]: rerank",
       "#   line 29: router_settings.routing_strategy: simple-shuffle",
       "#   line 31: router_settings.redis_password: (a credential)",
@@ -133,7 +129,7 @@ describe("gwc import of a LiteLLM proxy", () => {
     expect(stdout).toContain(
       "# DECIDE: line 10 has a literal key: put it into the variable GPT_4O",
     );
-    expect(stdout).toContain('gwc has no provider for "cohere/rerank-v3"');
+    expect(stdout).toContain('gwc has no provider for "palm/rerank-v3"');
     expect(stdout).not.toMatch(/sk-live-secret|sk-1234|hunter2|k-live/);
   });
 
@@ -165,45 +161,55 @@ describe("gwc import of a LiteLLM proxy", () => {
     );
   });
 
-  it("makes groups of models that fall back to others", async () => {
+  it("makes virtual models of those that fall back to others", async () => {
     const { code, stdout, value } = await imported(`model_list:
   - {model_name: a, litellm_params: {model: openai/gpt-5, api_key: os.environ/A, tpm: 1000, temperature: 0.1}}
   - {model_name: b, litellm_params: {model: anthropic/claude-sonnet-4-5, api_key: os.environ/B}}
-router_settings: {fallbacks: [{a: [b]}]}
+  - {model_name: c, litellm_params: {model: ollama/llama3, api_base: os.environ/OLLAMA}}
+router_settings: {fallbacks: [{a: [b, c]}], cooldown_time: 30, model_group_alias: {d: {model: c, hidden: true}}}
+litellm_settings: {default_fallbacks: [b]}
 general_settings: {master_key: os.environ/M}
 `);
-    expect(code).toBe(0);
+    expect(code).toBe(1);
     expect(mistakes(stdout)).toEqual([]);
-    const [{ policies, routes }] = value.binds[0].listeners;
-    expect(policies.transformations.request.set).toEqual({
-      "x-requested-model": "string(json(request.body).model)",
+    expect(stdout).toContain("router_settings.model_group_alias.d.hidden: true");
+    const failover = (...models: readonly string[]) => ({
+      failover: { targets: models.map((model, index) => ({ model, priority: index + 1 })) },
     });
-    const [a, b] = routes;
-    expect(a.policies).toMatchObject({
-      apiKey: { keys: [{ key: "${M}" }] },
-      localRateLimit: [{ tokens: 1000, unit: "Minutes" }],
-    });
-    expect(a.backends[0].ai.groups).toEqual([
-      {
-        providers: [
-          {
-            name: "a-1",
-            provider: { openAI: { model: "gpt-5" } },
-            policies: { backendAuth: { key: "${A}" }, ai: { defaults: { temperature: 0.1 } } },
-          },
-        ],
-      },
-      {
-        providers: [
-          {
-            name: "b-1",
-            provider: { anthropic: { model: "claude-sonnet-4-5" } },
-            policies: { backendAuth: { key: "${B}" } },
-          },
-        ],
-      },
+    expect(value.llm.virtualModels).toEqual([
+      { name: "a", routing: failover("a.own", "b", "c.own") },
+      { name: "c", routing: failover("c.own", "b") },
+      { name: "d", routing: failover("d.own", "b") },
     ]);
-    expect(b.backends[0].ai.groups).toHaveLength(1);
+    const health = { eviction: { duration: "30000ms" } };
+    const [a, b, c, d] = value.llm.models;
+    expect(a).toEqual({
+      name: "a.own",
+      visibility: "internal",
+      provider: "openai",
+      params: { model: "gpt-5", apiKey: "${A}" },
+      defaults: { temperature: 0.1 },
+      health,
+    });
+    expect(b).toMatchObject({ name: "b", provider: "anthropic", health });
+    expect(c.params).toEqual({ model: "llama3", baseUrl: "${OLLAMA}/v1" });
+    expect(d).toEqual({ ...c, name: "d.own" });
+    expect(value.llm.policies).toMatchObject({
+      apiKey: { keys: [{ key: "${M}" }] },
+      retry: { attempts: 2 },
+      localRateLimit: [{ budget: 1, unit: "Minutes" }],
+    });
+  });
+
+  it("keeps the cache of responses, and unsupported fields that are left out", async () => {
+    const { stdout, value } = await imported(`model_list:
+  - {model_name: a, litellm_params: {model: openai/gpt-5, api_key: os.environ/A}}
+litellm_settings: {drop_params: true, cache: true, cache_params: {type: redis, host: os.environ/H, ttl: 60}}
+`);
+    expect(mistakes(stdout)).toEqual([]);
+    expect(value.llm.policies).toEqual({ ai: { cache: { ttl: "60s" }, unsupported: "drop" } });
+    expect(stdout).toContain("#   line 3: litellm_settings.cache_params.host: os.environ/H");
+    expect(stdout).toContain("DECIDE: responses are cached in the memory of each gateway");
   });
 
   it("says that nobody is kept out where there is no master key, and ends well when nothing is left out", async () => {
