@@ -43,7 +43,7 @@ export const FULL: readonly string[] = [
   "llm/{every-pair,guard-disguises,guard-table,guard-like-events,hostile-patterns,valid-requests}.test.ts",
   "llm/{stream-splits,guard-streams,coding-agents}.test.ts",
   "mcp/{hostile-openapi,route-limits,era-of-absent-servers}.test.ts",
-  "policies/{ext-proc-bodies,hostile-callouts}.test.ts",
+  "policies/{ext-proc-bodies,hostile-callouts,many-rules}.test.ts",
   // Several threads and replicas, whose starts and ends take seconds.
   "{http,mcp}/threads*.test.ts",
   "{mcp/replicas,kubernetes/agent-threads,store/stored-keys,store/stored-limits,store/stores}.test.ts",

@@ -26,7 +26,9 @@ export function needsParentheses(operand: Expression, parent: Operator, isFirst:
   if (operand.kind === "conditional" || operand.kind === "arrow") return true;
   if (operand.kind !== "binary") return false;
   const [own, outer] = [PRECEDENCE[operand.operator], PRECEDENCE[parent]];
-  if (outer <= PRECEDENCE["&&"] && own <= PRECEDENCE["&&"]) return operand.operator !== parent;
+  if (outer <= PRECEDENCE["&&"] && own <= PRECEDENCE["&&"]) {
+    return operand.operator !== parent || !isFirst;
+  }
   return own < outer || (own === outer && !(isFirst && isFlattened(parent, operand.operator)));
 }
 

@@ -1,5 +1,8 @@
 import { arrow, value } from "../../../templates/code/syntax.ts";
 import type { Node } from "../parse/ast.ts";
+import { canonicalText } from "../parse/canonical-text.ts";
+import { constantString } from "./emit-literal.ts";
+import { CHAIN_LENGTH, isAmong } from "./emit-operator.ts";
 import { chosenBy, type EmittedValue, joined, simple } from "./emitted-value.ts";
 import type { Emitter } from "./emitter.ts";
 
@@ -17,8 +20,12 @@ export function logicalTest(
   isOpposite: boolean,
 ): EmittedValue {
   const isConjunction = ((node.operator === "&&") === wanted) !== isOpposite;
-  const codes = chained(emitter, node, isConjunction, (operand) =>
-    emitter.test(operand, wanted, isOpposite),
+  const isPlain = node.operator === "||" && wanted && !isOpposite;
+  const operands = isPlain ? withMemberships(emitter, node.operands) : node.operands;
+  const codes = chained(emitter, operands, isConjunction, (operand) =>
+    operand.kind === "membership"
+      ? isAmong(emitter, operand.names, emitter.value(operand.item), true)
+      : emitter.test(operand, wanted, isOpposite),
   );
   return joined(isConjunction ? "&&" : "||", codes);
 }
@@ -26,7 +33,9 @@ export function logicalTest(
 /** Emits `&&` and `||` as a value: with the operators of JavaScript if no operand can fail. */
 export function logicalValue(emitter: Emitter, node: Logical): EmittedValue {
   const isConjunction = node.operator === "&&";
-  const operands = chained(emitter, node, isConjunction, (operand) => emitter.value(operand));
+  const operands = chained(emitter, node.operands, isConjunction, (operand) =>
+    emitter.value(operand),
+  );
   if (operands.every(isSure)) return joined(node.operator, operands);
   return emitter.call(isConjunction ? "values/logic#and" : "values/logic#or", operands, {
     ts: "boolean",
@@ -72,14 +81,55 @@ function isSure(code: EmittedValue): boolean {
   return code.ts === "boolean" && !code.mayFail;
 }
 
-function chained(
+/** Consecutive operands `item == "a" || item == "b"`, as `item in ["a", "b"]`. */
+interface Membership {
+  readonly kind: "membership";
+  readonly item: Node;
+  readonly names: readonly string[];
+}
+
+/** Replaces runs of comparisons that are longer than the chain that `in` may become. */
+function withMemberships(
   emitter: Emitter,
-  node: Logical,
+  operands: readonly Node[],
+): readonly (Node | Membership)[] {
+  if (operands.length <= CHAIN_LENGTH) return operands;
+  const comparisons = operands.map((node) => comparisonIn(emitter, node));
+  const all: (Node | Membership)[] = [];
+  for (let start = 0; start < operands.length; ) {
+    const first = comparisons[start];
+    let end = start + 1;
+    while (first !== undefined && comparisons[end]?.text === first.text) end++;
+    if (first === undefined || end - start <= CHAIN_LENGTH) all.push(...operands.slice(start, end));
+    else {
+      const names = comparisons.slice(start, end).flatMap((each) => each?.name ?? []);
+      all.push({ kind: "membership", item: first.item, names });
+    }
+    start = end;
+  }
+  return all;
+}
+
+/** Reads `item == "a"`; equal items have equal texts. `undefined` for other operands. */
+function comparisonIn(
+  emitter: Emitter,
+  node: Node,
+): { readonly item: Node; readonly text: string; readonly name: string } | undefined {
+  if (node.kind !== "call" || node.name !== "==") return undefined;
+  const [item, constant] = node.args;
+  if (item === undefined || constant === undefined) return undefined;
+  const name = constantString(emitter, constant);
+  return name === undefined ? undefined : { item, text: canonicalText(item), name };
+}
+
+function chained<Operand>(
+  emitter: Emitter,
+  operands: readonly Operand[],
   isConjunction: boolean,
-  emit: (operand: Node) => EmittedValue,
+  emit: (operand: Operand) => EmittedValue,
 ): readonly EmittedValue[] {
   return emitter.narrowing.within(() =>
-    node.operands.map((operand) => {
+    operands.map((operand) => {
       const code = emit(operand);
       emitter.narrowing.note(code, isConjunction ? "===" : "!==");
       return code;

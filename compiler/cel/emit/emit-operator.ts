@@ -16,7 +16,7 @@ import {
 import type { Emitter } from "./emitter.ts";
 
 /** Maximum number of strings in `x in [...]` that become a chain of comparisons; larger lists become a Set. */
-const CHAIN_LENGTH = 16;
+export const CHAIN_LENGTH = 16;
 
 /**
  * Emits a comparison as a test, which is shorter than its value because an error and a false result need not be
@@ -156,7 +156,7 @@ function membershipTest(
 }
 
 /** Emits whether an item is one of some strings, or with `wanted` false whether it is not. */
-function isAmong(
+export function isAmong(
   emitter: Emitter,
   names: readonly string[],
   item: EmittedValue,

@@ -84,12 +84,20 @@ export function joined(operator: "&&" | "||", all: readonly EmittedValue[]): Emi
   const emitted = open.length === 0 ? all.slice(0, 1) : open;
   const [only] = emitted;
   if (emitted.length === 1 && only !== undefined) return only;
-  return test(
-    binary(
-      operator,
-      emitted.flatMap(({ expression }) => operandsOf(expression, operator)),
-    ),
-  );
+  const operands = emitted.flatMap(({ expression }) => operandsOf(expression, operator));
+  return test(chainOf(operator, operands));
+}
+
+/** Operands of a chain without parentheses. TypeScript's depth of calls grows with them, and ends at about 1,000. */
+const MAX_CHAIN = 250;
+
+/** Joins operands; a long chain consists of shorter ones in parentheses. */
+function chainOf(operator: Operator, operands: readonly Expression[]): Expression {
+  if (operands.length <= MAX_CHAIN) return binary(operator, operands);
+  const parts: Expression[] = [];
+  for (let start = 0; start < operands.length; start += MAX_CHAIN)
+    parts.push(binary(operator, operands.slice(start, start + MAX_CHAIN)));
+  return binary(operator, parts);
 }
 
 /** Returns the opposite of a boolean that is never an error. */

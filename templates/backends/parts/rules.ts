@@ -11,10 +11,11 @@ import {
   SOFT,
 } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
-import type { Code, Expression, Hole } from "../../code/hole.ts";
+import type { Code, Expression, Hole, Operator } from "../../code/hole.ts";
+import { assigned } from "../../code/layout.ts";
 import { imported, importedType, name } from "../../code/names.ts";
 import { ifStatement } from "../../code/statements.ts";
-import { binary, call, member, negation, value } from "../../code/syntax.ts";
+import { binary, call, member, negation, nodesOf, value } from "../../code/syntax.ts";
 import type { Trace } from "../../code/trace.ts";
 
 /** Rules as a function body, with its constant. */
@@ -64,16 +65,64 @@ export function rulesCode(
       : code`return ${textCall(name(label), "no rule allows it")};`;
   return {
     denials: code`const ${name(label)} = ${textCall(imported(VERDICTS, "denialsOf"), place)};`,
-    body: [
-      ...deny.map((rule) => statements(rule, "deny: ", denial(rule), expressions)),
-      ...require.map((rule) => statements(rule, "require: ", denial(rule), expressions)),
-      ...allow.map((rule) => statements(rule, "", code`${ALLOWED}`, expressions)),
+    body: inParts(
+      [
+        ...deny.map((rule) => decision(rule, "deny: ", denial(rule), expressions)),
+        ...require.map((rule) => decision(rule, "require: ", denial(rule), expressions)),
+        ...allow.map((rule) => decision(rule, "", code`${ALLOWED}`, expressions)),
+      ],
       last,
-    ],
+    ),
     variables: [
       ...new Set(rules.flatMap(({ cases }) => cases).flatMap((each) => variablesOf(each))),
     ].sort(),
   };
+}
+
+/** The statements of a rule, and the number of conditions in them. */
+interface Decision {
+  readonly text: Code;
+  readonly conditions: number;
+}
+
+/**
+ * Conditions of one function. TypeScript's analysis of a function's control flow ends at 2,000, and its time grows with
+ * their square.
+ */
+const MAX_CONDITIONS = 250;
+
+/** Writes decisions one after another; more than one function may have are divided among several. */
+function inParts(decisions: readonly Decision[], last: Code): readonly Hole[] {
+  const parts: Decision[][] = [];
+  let conditions = 0;
+  for (const each of decisions) {
+    conditions += each.conditions;
+    const part = parts.at(-1);
+    if (part !== undefined && conditions <= MAX_CONDITIONS) part.push(each);
+    else {
+      parts.push([each]);
+      conditions = each.conditions;
+    }
+  }
+  if (parts.length < 2) return [...decisions.map(({ text }) => text), last];
+  const names = parts.map((_, index) => name(`part${index + 1}`));
+  const verdict = binary(
+    "??",
+    names.map((each) => call(each, [])),
+  );
+  return [
+    ...parts.map(
+      (part, index) => code`
+        const ${names[index] ?? []} = (): ${ruleVerdict} | undefined => {
+          ${part.map(({ text }) => text)}
+          return undefined;
+        };
+      `,
+    ),
+    code`${assigned("const verdict =", verdict)};`,
+    ifStatement([code`verdict !== undefined`], code`return verdict;`),
+    last,
+  ];
 }
 
 /** Writes a call with a string, which is on a line of its own if it is long. */
@@ -99,26 +148,41 @@ function commonPlace(texts: readonly string[]): string {
 }
 
 /** Writes a rule: one statement for each kind of item that it applies to, or one for all. */
-function statements(
+function decision(
   { action, cases, expression }: Rule,
   label: string,
   verdict: Code,
   expressions: Expressions,
-): Code {
+): Decision {
   const tests = cases.map((each) => {
     const test = expressions.use(each.expression.code);
     const isMet = action === "require" ? negation(test) : test;
-    const conditions =
-      isMet.kind === "value" && isMet.value === true
-        ? checkedSubject(each)
-        : [...subject(each), isMet];
-    return ifStatement(conditions, code`return ${verdict};`);
+    return isMet.kind === "value" && isMet.value === true
+      ? checkedSubject(each)
+      : [...subject(each), isMet];
   });
-  return code`
-    ${comment(`${label}${expression.source}`)}
-    ${join(tests, "\n")}
-  `;
+  const statements = tests.map((conditions) => ifStatement(conditions, code`return ${verdict};`));
+  return {
+    text: code`
+      ${comment(`${label}${expression.source}`)}
+      ${join(statements, "\n")}
+    `,
+    conditions: tests.flat().reduce((sum, test) => sum + conditionsIn(test), 0),
+  };
 }
+
+/** Returns the number of conditions that an expression branches on. */
+function conditionsIn(test: Expression): number {
+  let count = 1;
+  for (const node of nodesOf(test)) {
+    if (node.kind === "conditional") count++;
+    else if (node.kind === "binary" && BRANCHING.has(node.operator))
+      count += node.operands.length - 1;
+  }
+  return count;
+}
+
+const BRANCHING: ReadonlySet<Operator> = new Set(["&&", "||", "??"]);
 
 /** Returns the conditions under which a case applies to the item. */
 function subject({ present, absent }: RuleCase): readonly Expression[] {
