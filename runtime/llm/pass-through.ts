@@ -1,5 +1,6 @@
 import { Relay, TunnelRelay } from "../backends/host.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { withoutHeaders } from "../http/headers/header-list.ts";
 import { noBackend } from "../http/refuse.ts";
 import { sendTraced, upgradeTraced } from "../http/upstream/traced-request.ts";
 import type { UpstreamCall } from "../http/upstream/upstream.ts";
@@ -12,6 +13,7 @@ import { refuseClosedModel } from "./calls/open-models.ts";
 import { recordProvider } from "./calls/record-call.ts";
 import type { AnyTarget, TargetChoice } from "./calls/target.ts";
 import type { Provider } from "./providers/provider.ts";
+import { ResultLines, type ResultReader } from "./stored/result-lines.ts";
 
 /** Providers of a route that forwards requests unread. Times are in milliseconds; absent: no limit. */
 export interface PassService<Target extends AnyTarget = PassTarget> {
@@ -132,6 +134,8 @@ export interface PassSettings {
   readonly path: string;
   /** Maximum duration until the end of the response, in milliseconds; absent: no limit. */
   readonly timeout?: number;
+  /** Reads the lines of a response; absent if it is forwarded unread. */
+  readonly reader?: ResultReader;
   /** Creates a relay that reads the bytes of an upgraded protocol; absent if they are forwarded unread. */
   readonly openTunnel?: (exchange: Exchange, protocol: string) => TunnelRelay;
 }
@@ -140,7 +144,7 @@ export interface PassSettings {
 export function passTo(
   exchange: Exchange,
   provider: Provider,
-  { path, timeout, openTunnel }: PassSettings,
+  { path, timeout, reader, openTunnel }: PassSettings,
 ): void {
   const { upstream } = provider;
   recordProvider(exchange, provider);
@@ -151,9 +155,18 @@ export function passTo(
     relay.start(upgradeTraced(exchange.trace, upstream, call, upgrade, relay));
   } else {
     const relay = timeout === undefined ? new Relay(exchange) : new TimedRelay(exchange, timeout);
-    relay.start(sendTraced(exchange.trace, upstream, call, relay));
+    if (reader === undefined) {
+      relay.start(sendTraced(exchange.trace, upstream, call, relay));
+      return;
+    }
+    const lines = new ResultLines(exchange, relay, reader);
+    // Parts of a response would begin inside of a line.
+    const headers = withoutHeaders(call.headers, OF_PARTS).concat("accept-encoding", "identity");
+    lines.start(sendTraced(exchange.trace, upstream, { ...call, headers }, lines));
   }
 }
+
+const OF_PARTS: ReadonlySet<string> = new Set(["range", "if-range", "accept-encoding"]);
 
 function passedCall(exchange: Exchange, provider: Provider, path: string): UpstreamCall {
   return {

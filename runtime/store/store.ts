@@ -45,6 +45,7 @@ export type Space =
   | "grant-renewals"
   | "used-authorizations"
   | "oauth-clients"
+  | "charged-results"
   | "acme-accounts"
   | "acme-certificates"
   | "acme-orders"

@@ -3,7 +3,7 @@ import { addProblems } from "../../cel/parse/problems.ts";
 import { checkPattern } from "../../cel/regex/check-pattern.ts";
 import { matchBounds } from "../../cel/regex/match-bounds.ts";
 import { type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
-import { type Configured, type RouteType, STORED_TYPES } from "../../model/llm-policies.ts";
+import type { Configured, RouteType } from "../../model/llm-policies.ts";
 import {
   DEFAULT_GUARD_WINDOW,
   type GuardConfig,
@@ -121,7 +121,7 @@ function waitsForMore(guard: GuardNode): boolean {
 }
 
 /** Route types that are forwarded without being parsed, so guards cannot act on them. */
-const UNREAD: readonly RouteType[] = ["Passthrough", "Realtime", ...STORED_TYPES];
+const UNREAD: readonly RouteType[] = ["Passthrough", "Realtime"];
 
 /** Route types whose responses contain text. */
 const ANSWERS: readonly RouteType[] = [

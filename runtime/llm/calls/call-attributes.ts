@@ -2,7 +2,13 @@ import type { JsonObject, LlmCall, LlmCost } from "../../cel/variables.ts";
 import { isJsonObject } from "../../json/json-object.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import type { MessageFormat } from "../chat/message-format.ts";
-import { costOf, type ModelPriceList, ratesOf, type TokenRates } from "../chat/prices.ts";
+import {
+  costOf,
+  coversCall,
+  type ModelPriceList,
+  ratesOf,
+  type TokenRates,
+} from "../chat/prices.ts";
 import { joinedTexts } from "../chat/request-object.ts";
 import type { Usage } from "../chat/usage.ts";
 import type { ChatCall } from "./chat-call.ts";
@@ -75,8 +81,10 @@ export class CallAttributes implements LlmCall {
     if (usage === undefined) return;
     noteTokens(this, usage);
     const price = prices?.get(model ?? requested) ?? prices?.get(requested);
-    if (price === undefined) return;
-    this.costRates = ratesOf(price, usage);
+    const rates = price && ratesOf(price, usage);
+    // A price of zero would hide that a part of the call has none.
+    if (rates === undefined || !coversCall(rates, usage, units)) return;
+    this.costRates = rates;
     this.cost = costOf(this.costRates, usage, units);
   }
 

@@ -16,11 +16,20 @@ export function expectTokens(
   { body, model, isStream }: ChatCall,
 ): MaybePromise<boolean> {
   const { tokenCounters = [] } = exchange.record;
-  if (tokenCounters.length === 0) return true;
+  return tokenCounters.length === 0 || expectInput(exchange, tokensOf(body), model, isStream);
+}
+
+/** Charges limits a number of tokens in the same way. */
+export function expectInput(
+  exchange: Exchange,
+  inputTokens: number,
+  model?: string | undefined,
+  isStream = false,
+): MaybePromise<boolean> {
+  const { tokenCounters = [] } = exchange.record;
   exchange.onClose(() => {
     for (const counter of tokenCounters) counter.release();
   });
-  const inputTokens = tokensOf(body);
   const call: LlmCall = {
     streaming: isStream,
     ...(model !== undefined && { requestModel: model, responseModel: model }),

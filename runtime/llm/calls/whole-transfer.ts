@@ -3,7 +3,7 @@ import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
-import type { LlmError } from "../chat/llm-error.ts";
+import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import { bufferOf } from "../chat/stream-step.ts";
 import { parseObject } from "../formats/parse-object.ts";
 import { isJson, requestIdOf } from "./call-headers.ts";
@@ -30,6 +30,8 @@ export class WholeTransfer implements Transfer {
    */
   #sole: Buffer | undefined;
   #estimate = 0;
+  /** Error that the response reports despite its status. */
+  #refusal: LlmError | undefined;
 
   constructor(owner: TransferOwner, head: ReceivedHead) {
     this.#owner = owner;
@@ -120,8 +122,9 @@ export class WholeTransfer implements Transfer {
       if (whole !== undefined) this.#record(whole, content);
       owner.respond(whole?.facts ?? {});
       exchange.end();
-    } else if (whole === undefined) owner.fail(INVALID_RESPONSE, true);
-    else if (guard === undefined) this.#deliver(whole, whole.text, { body, content });
+    } else if (whole === undefined) {
+      owner.fail(this.#refusal ?? INVALID_RESPONSE, this.#refusal === undefined);
+    } else if (guard === undefined) this.#deliver(whole, whole.text, { body, content });
     else void this.#guard(whole.text ?? received.text, guard, whole, { body, content });
   }
 
@@ -130,7 +133,8 @@ export class WholeTransfer implements Transfer {
     const { target, call, model } = this.#owner.context;
     try {
       return target.readWhole(received, call, model);
-    } catch {
+    } catch (error) {
+      if (error instanceof LlmRefusal) this.#refusal = error.error;
       return undefined;
     }
   }

@@ -51,12 +51,27 @@ export function ratesOf({ rates, tiers = [] }: ModelPrice, usage: Usage): TokenR
   return tier === undefined ? rates : { ...rates, ...tier.rates };
 }
 
-/** Returns the costs of a call. */
-export function costOf(rates: TokenRates, usage: Usage, units: Units = {}): LlmCost {
+/**
+ * Whether the prices cover a call: one of its units, or its tokens. Tokens of a prompt alone say nothing about sound and images,
+ * which have units if the provider bills no tokens.
+ */
+export function coversCall(rates: TokenRates, { output }: Usage, units: Units = {}): boolean {
+  const used = BILLED_UNITS.filter((unit) => (units[unit] ?? 0) > 0);
+  if (used.some((unit) => rates[UNIT_RATES[unit]] !== undefined)) return true;
+  const isMedia = used.some((unit) => MEDIA.has(unit));
+  return (rates.input !== undefined || rates.output !== undefined) && (!isMedia || output > 0);
+}
+
+const MEDIA: ReadonlySet<keyof Units> = new Set(["characters", "seconds", "images"]);
+
+/** Returns the costs of a call. `share`: of the usual prices. */
+export function costOf(rates: TokenRates, usage: Usage, units: Units = {}, share = 1): LlmCost {
   const { input: perInput = 0, output: perOutput = 0 } = rates;
   const { cacheRead: perRead = perInput, cacheWrite: perWrite = perInput } = rates;
   const { reasoning: perReasoning = perOutput } = rates;
   const { cacheRead, cacheWrite, reasoning = 0 } = usage;
+  const dollars = (tokens: number, perMillion: number) =>
+    (share * Math.max(tokens, 0) * perMillion) / 1_000_000;
   const costs = {
     input: dollars(usage.input - cacheRead - cacheWrite, perInput),
     output: dollars(usage.output - reasoning, perOutput),
@@ -64,13 +79,9 @@ export function costOf(rates: TokenRates, usage: Usage, units: Units = {}): LlmC
     cacheWrite: dollars(cacheWrite, perWrite),
     reasoning: dollars(reasoning, perReasoning),
     units: BILLED_UNITS.reduce(
-      (sum, unit) => sum + (units[unit] ?? 0) * (rates[UNIT_RATES[unit]] ?? 0),
+      (sum, unit) => sum + share * (units[unit] ?? 0) * (rates[UNIT_RATES[unit]] ?? 0),
       0,
     ),
   };
   return { total: Object.values(costs).reduce((sum, each) => sum + each, 0), ...costs };
-}
-
-function dollars(tokens: number, perMillion: number): number {
-  return (Math.max(tokens, 0) * perMillion) / 1_000_000;
 }

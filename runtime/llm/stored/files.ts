@@ -9,8 +9,15 @@ import { boundaryOf, readFormCall } from "../forms/form-call.ts";
 import { type Form, type FormPart, parseForm } from "../forms/multipart.ts";
 import { passTo } from "../pass-through.ts";
 import { BatchRequests, invalid } from "./batch-requests.ts";
-import { chargeBatch } from "./charge-batch.ts";
-import { idAt, idOwner, type ObjectStore, type StoreService, storedOf } from "./object-store.ts";
+import { OPENAI_RESULTS, resultReader } from "./batch-results.ts";
+import {
+  idAt,
+  idOwner,
+  type ObjectStore,
+  pathBelow,
+  type StoreService,
+  storedOf,
+} from "./object-store.ts";
 import { sendStored } from "./send-stored.ts";
 import { noMethod, refuseLists, serveBelow } from "./serve-stored.ts";
 
@@ -31,8 +38,9 @@ export function serveFiles(exchange: Exchange, service: StoreService, api: strin
       return;
     }
     const { timeout } = service;
-    const path = `${store.path}${rest}/content`;
-    passTo(exchange, store.provider, { path, ...(timeout !== undefined && { timeout }) });
+    const path = pathBelow(store, `${rest}/content`);
+    const reader = resultReader(exchange, service, { store, id: own }, OPENAI_RESULTS);
+    passTo(exchange, store.provider, { path, reader, ...(timeout !== undefined && { timeout }) });
   });
 }
 
@@ -53,6 +61,7 @@ async function upload(exchange: Exchange, service: StoreService): Promise<void> 
   const requests = new BatchRequests(exchange, service.stores);
   const lines = await checkedLines(exchange, form, file, service, requests);
   const { store } = requests;
+  if (!(await requests.expect())) return;
   sendStored(exchange, service, {
     ...{ store, rest: "" },
     body: {
@@ -60,7 +69,7 @@ async function upload(exchange: Exchange, service: StoreService): Promise<void> 
       bytes: withFile(form, file, lines, exchange),
     },
     shown: shownFile(exchange, service, store),
-    onDone: () => chargeBatch(exchange, requests),
+    onDone: () => requests.charge(),
   });
 }
 
@@ -83,19 +92,19 @@ async function checkedLines(
     if (line.toString("latin1").trim() === "") continue;
     // A long file must not keep other requests waiting.
     if (number % LINES_AT_ONCE === 0) await setImmediate();
-    lines.push(atLine(number, () => checkedLine(exchange, line, endpoints, requests)));
+    lines.push(await atLine(number, () => checkedLine(exchange, line, endpoints, requests)));
   }
   return lines;
 }
 
 const LINES_AT_ONCE = 64;
 
-function checkedLine(
+async function checkedLine(
   exchange: Exchange,
   line: Buffer,
   endpoints: StoreService["endpoints"],
   requests: BatchRequests,
-): string {
+): Promise<string> {
   const item = readCallOf(exchange, line);
   const { url, method } = item.body;
   const service =
@@ -108,9 +117,9 @@ function checkedLine(
 }
 
 /** Adds the number of a line to the message of a refusal. */
-function atLine<Result>(line: number, read: () => Result): Result {
+async function atLine<Result>(line: number, read: () => Promise<Result>): Promise<Result> {
   try {
-    return read();
+    return await read();
   } catch (error) {
     if (!(error instanceof LlmRefusal)) throw error;
     throw new LlmRefusal({ ...error.error, message: `line ${line}: ${error.error.message}` });

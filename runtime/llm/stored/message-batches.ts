@@ -5,8 +5,15 @@ import { JsonBody } from "../../json/json-body.ts";
 import { readCall, readCallOf } from "../calls/chat-call.ts";
 import { passTo } from "../pass-through.ts";
 import { BatchRequests, invalid } from "./batch-requests.ts";
-import { chargeBatch } from "./charge-batch.ts";
-import { idAt, idOwner, type ObjectStore, type StoreService, storedOf } from "./object-store.ts";
+import { MESSAGE_RESULTS, resultReader } from "./batch-results.ts";
+import {
+  idAt,
+  idOwner,
+  type ObjectStore,
+  pathBelow,
+  type StoreService,
+  storedOf,
+} from "./object-store.ts";
 import { sendStored } from "./send-stored.ts";
 import { noMethod, refuseLists, serveBelow } from "./serve-stored.ts";
 
@@ -28,8 +35,9 @@ export function serveMessageBatches(
     const rest = `/${encodeURIComponent(own)}${action === undefined ? "" : `/${action}`}`;
     if (action === "results") {
       const { timeout } = service;
-      const path = store.path + rest;
-      passTo(exchange, store.provider, { path, ...(timeout !== undefined && { timeout }) });
+      const path = pathBelow(store, rest);
+      const reader = resultReader(exchange, service, { store, id: own }, MESSAGE_RESULTS);
+      passTo(exchange, store.provider, { path, reader, ...(timeout !== undefined && { timeout }) });
       return;
     }
     sendStored(exchange, service, { store, rest, shown: shownBatch(exchange, service, store) });
@@ -53,18 +61,20 @@ async function create(exchange: Exchange, service: StoreService): Promise<void> 
     throw invalid('"requests" must be a list', "requests");
   const requests = new BatchRequests(exchange, service.stores);
   // Numbers in messages are those of coordinates and limits, which doubles hold.
-  const items = given.map((each: unknown) => {
+  const items: string[] = [];
+  for (const each of given) {
     const item = readCallOf(exchange, Buffer.from(JSON.stringify(each)));
-    return requests.add(item, "params", messages);
-  });
+    items.push(await requests.add(item, "params", messages));
+  }
   const { store } = requests;
+  if (!(await requests.expect())) return;
   const body = new JsonBody(call.text, call.members);
   body.set("requests", `[${items.join(",")}]`);
   sendStored(exchange, service, {
     ...{ store, rest: "" },
     body: { type: "application/json", bytes: body.toString() },
     shown: shownBatch(exchange, service, store),
-    onDone: () => chargeBatch(exchange, requests),
+    onDone: () => requests.charge(),
   });
 }
 

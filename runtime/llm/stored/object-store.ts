@@ -3,6 +3,7 @@ import { verifiedCaller } from "../calls/cache-key.ts";
 import type { ChatService } from "../calls/chat-service.ts";
 import type { NativeFormat } from "../chat/formats.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
+import type { PromptGuard } from "../guards/prompt-guard.ts";
 import type { Provider } from "../providers/provider.ts";
 import { type IdOwner, openId, type StoredKind, sealId } from "./stored-ids.ts";
 
@@ -11,6 +12,8 @@ export interface ObjectStore {
   readonly provider: Provider;
   /** Path of its API. */
   readonly path: string;
+  /** Guards of its models; absent if there are none. */
+  readonly guards?: readonly PromptGuard[];
 }
 
 /** Files or batches of a route. */
@@ -63,6 +66,12 @@ export function storedOf(
 }
 
 const MAX_SHOWN = 32;
+
+/** Returns a path below that of a store's API, which may have a query of its own. */
+export function pathBelow({ path }: ObjectStore, rest: string): string {
+  const [api = "", query] = path.split("?");
+  return query === undefined ? api + rest : `${api}${rest}?${query}`;
+}
 
 /** Returns the id that the caller gets for an object of a provider. */
 export function idAt(

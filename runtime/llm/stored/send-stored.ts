@@ -11,7 +11,7 @@ import { respondFailedCall, respondLateRefusal } from "../calls/respond-failed-c
 import { parseObject } from "../formats/parse-object.ts";
 import { withQuery } from "../pass-through.ts";
 import { BODY_HEADERS } from "../providers/provider.ts";
-import type { ObjectStore, StoreService } from "./object-store.ts";
+import { type ObjectStore, pathBelow, type StoreService } from "./object-store.ts";
 
 /** A request for a stored object. */
 export interface StoreRequest {
@@ -32,8 +32,8 @@ export function sendStored(
   { format, timeout, providerHeader }: StoreService,
   { store, rest, body, shown, onDone }: StoreRequest,
 ): void {
-  const { provider, path: api } = store;
-  const path = withQuery(api + rest, forwardedQuery(exchange));
+  const { provider } = store;
+  const path = withQuery(pathBelow(store, rest), forwardedQuery(exchange));
   const target = {
     ...nativeTarget({ provider, path, format }),
     isNative: false,

@@ -42,7 +42,7 @@ export interface AskedType {
   /** Name of the function that responds if the provider of a model does not; absent if there is none. */
   readonly estimate?: ImportSymbol;
   /** Translation for providers of other formats; absent if requests cannot be translated. */
-  readonly translated?: "chat" | "embeddings";
+  readonly translated?: "chat" | "embeddings" | "rerank" | "images";
   readonly edit: {
     /** Name of the translating function. */
     readonly name: string;
@@ -96,7 +96,10 @@ export const routeTypeCodes: { readonly [Type in RouteType]: RouteTypeCode } = {
     ...media("transcriptions", "translation", "prepareTranslation", FORM),
     service: "translationsService",
   },
-  Images: media("images", "image_generation", "prepareImage", { streams: true }),
+  Images: media("images", "image_generation", "prepareImage", {
+    streams: true,
+    translated: "images",
+  }),
   ImageEdits: {
     ...media("images", "image_edit", "prepareImageEdit", {
       ...FORM,
@@ -109,7 +112,7 @@ export const routeTypeCodes: { readonly [Type in RouteType]: RouteTypeCode } = {
     ...media("images", "image_variation", "prepareImageVariation", FORM),
     service: "imageVariationsService",
   },
-  Rerank: media("rerank", "rerank", "prepareRerank"),
+  Rerank: media("rerank", "rerank", "prepareRerank", { translated: "rerank" }),
   Moderations: media("moderations", "moderation", "prepareModeration"),
   Files: { service: "filesService", errors: "completions", hasParts: true, serve: "files" },
   Batches: { service: "batchesService", errors: "completions", hasParts: true, serve: "batches" },
@@ -173,7 +176,7 @@ function media(
   format: MediaName,
   operation: LlmOperation,
   name: string,
-  more: Partial<Pick<AskedType, "readCall" | "isForm" | "streams">> = {},
+  more: Partial<Pick<AskedType, "readCall" | "isForm" | "streams" | "translated">> = {},
 ): RouteTypeCode {
   return {
     service: `${format}Service`,

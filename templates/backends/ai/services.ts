@@ -30,7 +30,7 @@ export function serviceCode(
   scope: BackendScope,
 ): ServiceCode {
   const { asked, serve } = routeTypeCodes[type];
-  if (serve !== undefined) return storedCode(type, serve, node, scope);
+  if (serve !== undefined) return storedCode(type, serve, node, functions, scope);
   if (asked !== undefined) return askedCode(type, asked, node, functions, scope);
   switch (type) {
     case "Models":

@@ -72,6 +72,15 @@ function branchCode(
     const settings = { ...target, format: formatExport(format, "embeddings", "Embeddings") };
     return code`${imported(`${CALLS}/embeddings-target`, "embeddingsTarget")}(${literal(settings)})`;
   }
+  if (asked.translated === "rerank" || asked.translated === "images") {
+    const suffix = asked.translated === "rerank" ? "Rerank" : "Images";
+    const settings = {
+      ...target,
+      client: formatExport(asked.native, "native", "Native"),
+      format: formatExport(format, asked.translated, suffix),
+    };
+    return code`${imported(`${CALLS}/converted-target`, "convertedTarget")}(${literal(settings)})`;
+  }
   const settings = {
     ...target,
     client: formatExport(asked.native, "client", "Client"),

@@ -107,6 +107,7 @@ export const bedrock: LlmProvider<"bedrock", Infer<typeof schema>> = {
           streamPath: "/model/{model}/converse-stream",
         };
       case "Embeddings":
+      case "Rerank":
         return { format: "bedrockInvoke", path: "/model/{model}/invoke" };
       case "TokenCount":
         return countsTokens(options)

@@ -36,6 +36,8 @@ export const gemini: LlmProvider<"gemini", Infer<typeof schema>> = {
         return { format: "contentTokenCount", path: "/v1beta/models/{model}:countTokens" };
       case "Embeddings":
         return { format: "embeddings", path: `${OPENAI_PATHS}embeddings` };
+      case "Images":
+        return { format: "images", path: `${OPENAI_PATHS}images/generations` };
       default:
         return undefined;
     }

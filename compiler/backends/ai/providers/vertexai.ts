@@ -57,6 +57,7 @@ export const vertexai: LlmProvider<"vertexai", VertexOptions> = {
       case "Responses":
         return chatEndpoint(options);
       case "Embeddings":
+      case "Images":
         return {
           format: "vertexPredict",
           path: `${baseOf(options)}/publishers/google/models/{model}:predict`,
