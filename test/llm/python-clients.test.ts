@@ -10,9 +10,6 @@ import { calls, script } from "./table/features.ts";
 import { clients } from "./table/pairs.ts";
 import { pairs, startPairs } from "./table/pairs-gateway.ts";
 
-/** Clients that the script does not have. */
-const NOT_THERE = new Set(["generate-content", "converse"]);
-
 const upstream = new EndlessUpstream();
 let gateway: Gateway;
 let python: TestProcess;
@@ -24,7 +21,7 @@ beforeAll(async () => {
   gateway = await startPairs(await startScripted(upstream.respond));
 }, 300_000);
 
-it.each(Object.keys(clients).filter((client) => !NOT_THERE.has(client)))(
+it.each(Object.keys(clients))(
   "Python's client of %s gets everything",
   async (client) => {
     const routes = pairs
@@ -38,7 +35,7 @@ it.each(Object.keys(clients).filter((client) => !NOT_THERE.has(client)))(
     await expect.poll(read, { timeout: 300_000 }).toBe(true);
     expect(python.hasEnded, python.output).toBe(false);
     expect(JSON.parse(python.stdout.slice(from))).toEqual(
-      routes.map(() => expect.objectContaining(readings)),
+      routes.map(() => expect.objectContaining({ ...readings, ...FAULTS[client] })),
     );
     for (const { endless } of routes) {
       await eventually(() => upstream.abandoned.has(endless) || null, "the end of the request");
@@ -46,6 +43,29 @@ it.each(Object.keys(clients).filter((client) => !NOT_THERE.has(client)))(
   },
   600_000,
 );
+
+/** The errors of clients that have no class for each kind of them. */
+const FAULTS: Readonly<Record<string, object>> = {
+  "generate-content": {
+    invalid: { ...faultOf("ClientError", 400), message: expect.stringContaining(script.fault) },
+    limited: expect.objectContaining(faultOf("ClientError", 429)),
+    failed: expect.objectContaining({ class: "ServerError" }),
+    cut: expect.objectContaining({ class: "ServerError" }),
+  },
+  converse: {
+    invalid: {
+      ...faultOf("ValidationException", 400),
+      message: expect.stringContaining(script.fault),
+    },
+    limited: expect.objectContaining(faultOf("ThrottlingException", 429)),
+    failed: expect.objectContaining({ class: "EventStreamError" }),
+    cut: expect.objectContaining({ class: "EventStreamError" }),
+  },
+};
+
+function faultOf(name: string, status: number) {
+  return { class: name, status };
+}
 
 const failed = { class: expect.stringMatching(/^APIError$|^APIStatusError$|^OverloadedError$/) };
 

@@ -1,5 +1,6 @@
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
+import type { RouteType } from "../../model/llm-policies.ts";
 import type { Text } from "../../model/texts.ts";
 import type { RequestedApi } from "./door-apis.ts";
 import type { ModelConditions } from "./model-conditions.ts";
@@ -46,6 +47,8 @@ export interface ProviderConfig {
    */
   readonly tokenize: Origin | undefined;
   readonly policies: BackendPolicies | undefined;
+  /** Types of traffic on request that it serves; absent if all that its API has. */
+  readonly onRequest?: readonly RouteType[];
   readonly origin: Origin;
 }
 

@@ -27,25 +27,37 @@ const APIS = {
 type DoorApi = keyof typeof APIS;
 
 /** Schema of the APIs that the `llm` section has on request. */
-export const doorApisSchema = list(
-  choice(
-    "APIs: `audio` is speech, transcriptions and translations; `images` is generations, edits and variations; `batches` is batches of OpenAI and Anthropic, and their files.",
-    ["audio", "images", "rerank", "moderations", "batches"] satisfies DoorApi[],
-  ),
-  {
-    minItems: 1,
-    maxItems: 5,
-    uniqueItems: true,
-    description:
-      "APIs besides those of chats and embeddings, at the usual paths. A request goes to the model that it names, in JSON or in a form, if the model's provider has the API.",
-  },
+export const doorApisSchema = apisSchema(
+  "APIs besides those of chats and embeddings, at the usual paths. A request goes to the model that it names, in JSON or in a form, if the model's provider has the API.",
 );
+
+/** Schema of the APIs that a GatewayModel serves on request. */
+export const modelApisSchema = apisSchema(
+  "APIs of the model besides those of chats and embeddings, at the usual paths. Its provider needs them.",
+);
+
+function apisSchema(description: string) {
+  return list(
+    choice(
+      "APIs: `audio` is speech, transcriptions and translations; `images` is generations, edits and variations; `batches` is batches of OpenAI and Anthropic, and their files.",
+      ["audio", "images", "rerank", "moderations", "batches"] satisfies DoorApi[],
+    ),
+    { minItems: 1, maxItems: 5, uniqueItems: true, description },
+  );
+}
 
 /** An API that the configuration requests. */
 export interface RequestedApi {
   readonly name: DoorApi;
+  /** The only model that serves it; absent if all models do whose providers have it. */
+  readonly model?: string;
   readonly origin: Origin;
 }
+
+/** Types of traffic that are served on request only. */
+export const TYPES_ON_REQUEST: ReadonlySet<RouteType> = new Set(
+  Object.values(APIS).flatMap((paths) => Object.values(paths)),
+);
 
 /** Returns the paths of an API, with their types of traffic. */
 export function apiPaths({ name }: RequestedApi): Readonly<Record<string, RouteType>> {

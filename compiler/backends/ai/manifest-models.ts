@@ -1,3 +1,4 @@
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { ModelSpec } from "../../manifests/manifests.ts";
 import type { ModelFields } from "../../manifests/model.ts";
 import { isThisMachine } from "../../model/own-ports.ts";
@@ -9,6 +10,7 @@ import {
   type ValueCheck,
   validated,
 } from "../../schema/schema.ts";
+import { modelApisSchema, type RequestedApi } from "./door-apis.ts";
 import { MODEL_PATTERN } from "./model-pattern.ts";
 import { PROVIDER_WORD } from "./provider-fields.ts";
 import { azureSettings } from "./providers/azureopenai.ts";
@@ -89,6 +91,7 @@ export function modelFields(): ModelFields {
         form: "an http or https URL without a query",
       },
     ),
+    apis: modelApisSchema,
     settings,
     virtualModel: manifestRoutingSchema(),
     checks: [...settingChecks(), ...BASE_URL_CHECKS],
@@ -137,6 +140,21 @@ export function providerOfModel(spec: ModelSpec): ProviderOptions | undefined {
   }
 }
 
+/** Returns the APIs that a model serves on request. `name`: that clients use. */
+export function apisOfModel(
+  spec: ModelSpec,
+  name: string,
+  origin: Origin,
+): readonly RequestedApi[] {
+  const value: unknown = Reflect.get(spec, "apis");
+  const names = value === undefined ? [] : validated(modelApisSchema, value);
+  return names.map((api, index) => ({
+    name: api,
+    model: name,
+    origin: childOf(origin, "apis", index),
+  }));
+}
+
 /** Returns the settings of a custom server; `undefined` if the model has another provider. */
 export function customOf(spec: ModelSpec) {
   const value: unknown = Reflect.get(spec, "custom");
@@ -176,6 +194,12 @@ const NEAR_HOST =
   "^https?://([^/]*[.])?(localhost|127[.][0-9.]+|0[.]0[.]0[.]0|169[.]254[.][0-9.]+|\\[::1?\\]|\\[fe[89ab][0-9a-f:]*\\])(:[0-9]+)?(/|$)";
 
 const BASE_URL_CHECKS: readonly ValueCheck[] = [
+  {
+    message: '"apis" requires "provider"',
+    field: "apis",
+    holds: ({ apis, provider }) => apis === undefined || provider !== undefined,
+    cel: "!has(self.apis) || has(self.provider)",
+  },
   {
     message: '"baseURL" requires "provider"',
     field: "baseURL",

@@ -30,6 +30,7 @@ import { type HealthNode, resolveHealth } from "../parts/health.ts";
 import { resolveExpressions } from "../parts/named-expressions.ts";
 import type { ProviderConfig } from "./ai-config.ts";
 import type { AiProviderNode, TransformsNode } from "./ai-node.ts";
+import { TYPES_ON_REQUEST } from "./door-apis.ts";
 import { resolvePromptGuard } from "./guards.ts";
 import { knownModel, knownModels, misspelledModel } from "./known-models.ts";
 import { pricedVendors } from "./priced-vendors.ts";
@@ -317,12 +318,16 @@ function systemOf<Kind extends ProviderKind>({ kind, value }: ProviderOptions<Ki
 
 /** Returns the endpoint for each route type of the route; reports types that the provider does not support. */
 function endpointsOf(
-  { options, name, server, origin }: ProviderConfig,
+  { options, name, server, onRequest, origin }: ProviderConfig,
   { types, servesAll }: ProviderPlace,
   diagnostics: Diagnostics,
 ): AiProviderNode["endpoints"] | undefined {
   const isOwnServer = server === undefined;
-  const all = [...types].map((type) => [type, endpointOf(type, options, isOwnServer)] as const);
+  const isOffered = (type: RouteType) =>
+    onRequest === undefined || !TYPES_ON_REQUEST.has(type) || onRequest.includes(type);
+  const all = [...types].map((type) => {
+    return [type, isOffered(type) ? endpointOf(type, options, isOwnServer) : undefined] as const;
+  });
   const found = all.filter(([, endpoint]) => endpoint !== undefined);
   const isMissing = ([type, endpoint]: (typeof all)[number]): boolean =>
     endpoint === undefined && !OWN_TYPES.has(type);

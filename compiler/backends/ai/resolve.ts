@@ -262,8 +262,13 @@ function reportUnserved(
   diagnostics: Diagnostics,
 ): void {
   for (const api of apis) {
-    if (Object.values(apiPaths(api)).some((type) => serves(type, providers))) continue;
-    diagnostics.report("unserved-api", api.origin, { api: api.name });
+    const { name, model, origin } = api;
+    const own = model === undefined ? providers : providers.filter((each) => each.name === model);
+    if (Object.values(apiPaths(api)).some((type) => serves(type, own))) continue;
+    diagnostics.report("unserved-api", origin, {
+      api: name,
+      ...(model !== undefined && { model }),
+    });
   }
 }
 

@@ -11,12 +11,15 @@ export const llmMessages = {
       "client's format or by translation. Unsupported pairs are reported at build time, so that clients never run into " +
       "them.",
   }),
-  "unserved-api": message<{ api: string }>({
+  "unserved-api": message<{ api: string; model?: string }>({
     severity: "error",
-    text: ({ api }) => `no model of this section has a provider with the API "${api}"`,
+    text: ({ api, model }) =>
+      model === undefined
+        ? `no model of this section has a provider with the API "${api}"`
+        : `the provider of the model "${model}" does not have the API "${api}"`,
     hint: () => "remove it from `apis`, or add a model of a provider that has it",
     explanation:
-      "An API in `apis` of the `llm` section serves the models whose providers have it: OpenAI, Azure OpenAI, known " +
+      "An API in `apis` of the `llm` section serves the models whose providers have it, and one of a GatewayModel that model: OpenAI, Azure OpenAI, known " +
       "servers by their documentation, and `custom` servers that list it in `formats`.",
   }),
   "stored-without-caller": message<{ type: string }>({

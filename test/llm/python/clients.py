@@ -1,4 +1,4 @@
-"""What the Python SDKs of OpenAI and Anthropic read through a gateway.
+"""What the Python SDKs of OpenAI, Anthropic, Google and AWS read through a gateway.
 
 Each line of its input is a JSON object: the format of a client, and a list of routes, each with the address of the
 gateway's route, the model and the prompt that is never finished. Prints a JSON list in a line, with an object for each
@@ -108,11 +108,95 @@ class Messages:
         return json.loads(self.ask(prompt, output_config=config).content[0].text)["degrees"]
 
 
+class GenerateContent:
+    def __init__(self, url, model):
+        from google import genai
+
+        options = {"base_url": url, "retry_options": {"attempts": 1}}
+        # The client closes its connections when it is collected.
+        self.client = genai.Client(api_key="client", http_options=options)
+        self.models = self.client.models
+        self.model = model
+
+    def ask(self, prompt, create=None, **options):
+        config = {"max_output_tokens": 4000, "system_instruction": "Be brief.", **options}
+        return (create or self.models.generate_content)(model=self.model, contents=prompt, config=config)
+
+    def text(self, prompt):
+        return self.ask(prompt).text
+
+    def pieces(self, prompt):
+        stream = self.ask(prompt, self.models.generate_content_stream)
+        return stream, (chunk.text or "" for chunk in stream)
+
+    def calls(self, prompt):
+        def get_weather(city: str) -> str:
+            """Weather"""
+            return ""
+
+        off = {"disable": True}
+        response = self.ask(prompt, tools=[get_weather], automatic_function_calling=off)
+        return [dict(call.args) for call in response.function_calls]
+
+    def parsed(self, prompt):
+        import pydantic
+
+        forecast = pydantic.create_model("Forecast", degrees=(int, ...))
+        options = {"response_mime_type": "application/json", "response_schema": forecast}
+        return self.ask(prompt, **options).parsed.degrees
+
+
+class Converse:
+    def __init__(self, url, model):
+        import boto3
+        from botocore.config import Config
+
+        self.client = boto3.client(
+            "bedrock-runtime",
+            region_name="us-east-1",
+            endpoint_url=url,
+            aws_access_key_id="a",
+            aws_secret_access_key="b",
+            config=Config(retries={"total_max_attempts": 1}),
+        )
+        self.model = model
+
+    def ask(self, prompt, create=None, **options):
+        messages = [{"role": "user", "content": [{"text": prompt}]}]
+        create = create or self.client.converse
+        return create(modelId=self.model, messages=messages, inferenceConfig={"maxTokens": 4000}, **options)
+
+    def content(self, prompt, **options):
+        return self.ask(prompt, **options)["output"]["message"]["content"]
+
+    def text(self, prompt):
+        return self.content(prompt)[0]["text"]
+
+    def pieces(self, prompt):
+        stream = self.ask(prompt, self.client.converse_stream)["stream"]
+        deltas = (event["contentBlockDelta"]["delta"] for event in stream if "contentBlockDelta" in event)
+        return stream, (delta.get("text", "") for delta in deltas)
+
+    def calls(self, prompt):
+        spec = {"name": "get_weather", "description": "Weather", "inputSchema": {"json": WEATHER}}
+        content = self.content(prompt, toolConfig={"tools": [{"toolSpec": spec}]})
+        return [block["toolUse"]["input"] for block in content if "toolUse" in block]
+
+    def parsed(self, prompt):
+        schema = {"name": "forecast", "schema": json.dumps(FORECAST)}
+        text_format = {"type": "json_schema", "structure": {"jsonSchema": schema}}
+        return json.loads(self.content(prompt, outputConfig={"textFormat": text_format})[0]["text"])["degrees"]
+
+
 def raised(action):
     try:
         return action()
     except Exception as error:
-        status = getattr(error, "status_code", None)
+        response = getattr(error, "response", None)
+        metadata = response.get("ResponseMetadata", {}) if isinstance(response, dict) else {}
+        # The SDKs of OpenAI and Anthropic, of Google, and of AWS.
+        statuses = [getattr(error, "status_code", None), getattr(error, "code", None), metadata.get("HTTPStatusCode")]
+        status = next((each for each in statuses if isinstance(each, int)), None)
         return {"class": type(error).__name__, "status": status, "message": str(error)}
 
 
@@ -128,7 +212,13 @@ def abandoned(client, prompt):
     return first
 
 
-CLIENTS = {"completions": Completions, "responses": Responses, "messages": Messages}
+CLIENTS = {
+    "completions": Completions,
+    "responses": Responses,
+    "messages": Messages,
+    "generate-content": GenerateContent,
+    "converse": Converse,
+}
 
 
 def readings(client_format, url, model, endless):

@@ -1,6 +1,7 @@
 import type { ProviderConfig, VirtualModelConfig } from "../../../backends/ai/ai-config.ts";
+import { apiPaths, type RequestedApi } from "../../../backends/ai/door-apis.ts";
 import { type ServedModel, servedModels } from "../../../backends/ai/front-door.ts";
-import { customOf, providerOfModel } from "../../../backends/ai/manifest-models.ts";
+import { apisOfModel, customOf, providerOfModel } from "../../../backends/ai/manifest-models.ts";
 import type { ModelConditions } from "../../../backends/ai/model-conditions.ts";
 import { refusedProvider } from "../../../backends/ai/refused-models.ts";
 import type { BackendSection } from "../../../backends/backend.ts";
@@ -32,6 +33,7 @@ export function modelsBackend(
   const served: ServedModel[] = [];
   const virtual: VirtualModelConfig[] = [];
   const parts = new Map<string, BackendSection>();
+  const apis: RequestedApi[] = [];
   for (const model of models) {
     const name = nameOfModel(model);
     if (names.has(name)) {
@@ -42,6 +44,7 @@ export function modelsBackend(
     }
     names.add(name);
     const found = model.isPartial ? undefined : readModel(model, name, context);
+    if (found !== undefined && "served" in found) apis.push(...found.apis);
     if (found === undefined) {
       served.push({ name, isInternal: false, provider: refusedProvider(name, place) });
     } else if ("routing" in found) virtual.push(found);
@@ -50,7 +53,7 @@ export function modelsBackend(
       parts.set(name, found.part);
     }
   }
-  const config = servedModels(served, virtual, undefined, place);
+  const config = servedModels(served, virtual, undefined, place, apis);
   return { config, manifest: models[0], parts, port: undefined, addresses: [] };
 }
 
@@ -60,7 +63,11 @@ function readModel(
   name: string,
   context: PolicyContext,
 ):
-  | { readonly served: ServedModel; readonly part: BackendSection }
+  | {
+      readonly served: ServedModel;
+      readonly part: BackendSection;
+      readonly apis: readonly RequestedApi[];
+    }
   | VirtualModelConfig
   | undefined {
   const { spec } = model;
@@ -72,6 +79,7 @@ function readModel(
   const ofService = serviceOf(model, context);
   if (ofService === "unknown") return undefined;
   const headers = headersOf(model);
+  const apis = apisOfModel(spec, name, origin);
   const server =
     baseURL === undefined
       ? ofService && { address: ofService.address, isBaseUrl: false, origin: ofService.origin }
@@ -83,6 +91,7 @@ function readModel(
     server,
     ...{ port: undefined, prefix: undefined, path: undefined, tokenize: undefined },
     policies: Object.keys(headers).length === 0 ? undefined : headers,
+    onRequest: apis.flatMap((api) => Object.values(apiPaths(api))),
     origin,
   };
   const service = ofService && { service: ofService.selected };
@@ -92,6 +101,7 @@ function readModel(
       conditions: conditionsOf(model),
     },
     part: { name, manifest: model, ...service },
+    apis,
   };
 }
 
