@@ -32,6 +32,7 @@ import type { ListenerContext } from "./listeners.ts";
 import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import { afterPolicies, providedBefore } from "./provided-values.ts";
 import { inRequestOrder } from "./request-order.ts";
+import { withResponsePools } from "./response-pools.ts";
 import { resolveMatch, trimmedPrefix } from "./route-matches.ts";
 import type { TableRoute } from "./routing-table.ts";
 
@@ -114,7 +115,7 @@ function unnamedRoute(resource: RouteResource, name: string, whole: RouteContext
   checkPreflights(policies, listenersOf(resource, context), context.diagnostics);
   checkWeights(resource, context);
   checkOpenProxy(resource, name, context);
-  const route: RouteNode = {
+  const own: RouteNode = {
     id: "",
     name,
     policies: uses,
@@ -122,6 +123,8 @@ function unnamedRoute(resource: RouteResource, name: string, whole: RouteContext
     ...(lacksBackend && resource.refusal && { refusal: resource.refusal }),
     origin,
   };
+  const around = listenersOf(resource, context).map((listener) => listener.policies);
+  const route = withResponsePools(own, around);
   // Without a valid match (reported) the route serves nothing. Neither does a partial one, because a restricting
   // condition may have been omitted.
   if (matches.length === 0 || resource.isPartial === true) return { route, matches: [] };

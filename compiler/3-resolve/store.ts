@@ -1,3 +1,4 @@
+import { sharesResponses } from "../backends/index.ts";
 import type { GatewayResource } from "../config/resources.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { AcmeNode } from "../ir/acme.ts";
@@ -30,7 +31,8 @@ export function resolveStore(
   const resolved =
     store &&
     resolveRedis({ ...store, prefix, otherwise: isOptional ? otherwise : undefined }, context);
-  if (keeper === undefined && policies.every((policy) => useOfStore(policy) === undefined)) {
+  const isUsed = policies.some((policy) => useOfStore(policy) !== undefined);
+  if (keeper === undefined && !isUsed && !binds.some(sharesAnyResponse)) {
     if (store !== undefined) diagnostics.report("idle-store", keyPlace(store.origin), {});
     return undefined;
   }
@@ -92,6 +94,12 @@ function resolveRedis(store: RedisNode, context: SecretContext): RedisNode | und
     diagnostics.report("cluster-database", keyPlace(at), {});
   if (parsed.username === "" && parsed.password === "") return store;
   return { ...store, url: withoutLiteral(url, at, { field: '"url"' }, context) };
+}
+
+function sharesAnyResponse({ listeners }: BindNode): boolean {
+  return listeners.some(({ routes }) =>
+    routes.some(({ backends }) => backends.some(sharesResponses)),
+  );
 }
 
 /** Returns the first policy that keeps records in the store; `undefined` if none does. */

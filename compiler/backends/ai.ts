@@ -57,7 +57,7 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
     ...["modelList", "realtimeService", "passthroughService", "completionsTargets"],
     ...["messagesTargets", "responsesTargets", "embeddingsTargets", "tokenCountTargets"],
     ...["completionsModels", "messagesModels", "responsesModels", "embeddingsModels"],
-    ...["responseCache", "cacheScope"],
+    ...["responseCache", "cacheScope", "furtherResponses"],
     ...["tokenCountModels", "passthroughModels", "passthroughTargets", "prepareContent"],
     ...["prepareContentCount", "generateContentService", "generateContentModels"],
     ...["generateContentTargets", "contentTokenCountService", "contentTokenCountModels"],
@@ -116,6 +116,14 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
       if (cache?.scope === undefined) return [];
       return [{ key: cache.scope.source, origin: childOf(cache.origin, "key") }];
     }),
+  responsePools: {
+    areUsed: ({ groups }) => groups.flat().some(({ cache }) => cache?.pool !== undefined),
+    named: (node, pool) => {
+      const named = (each: AiProviderNode) =>
+        each.cache?.pool === undefined ? each : { ...each, cache: { ...each.cache, pool } };
+      return { ...node, groups: node.groups.map((group) => group.map(named)) };
+    },
+  },
   tryCommand,
 };
 

@@ -107,12 +107,21 @@ export interface Backend<
   readonly promptGuards?: PromptGuardForm<Node>;
   /** Returns the caches whose responses several callers may get; absent if it has none. */
   sharedCaches?(node: Node): readonly SharedCache[];
+  /** Responses that replicas share in the store; absent if they never do. */
+  readonly responsePools?: ResponsePools<Node>;
   /** Describes its servers, one line each. */
   describe(node: Node): readonly BackendLine[];
   /** Describes the server of its connections. */
   describeTcp?(node: TcpNode): BackendLine;
   /** Returns a shell command with an example request to a route with it. */
   tryCommand(request: TryRequest, node: Node): string;
+}
+
+/** Pools of responses that replicas share in the store. */
+export interface ResponsePools<Node> {
+  areUsed(node: Node): boolean;
+  /** Returns the node with a name for its pools. */
+  named(node: Node, pool: string): Node;
 }
 
 /** A cache whose responses several callers may get. */

@@ -136,6 +136,19 @@ export function sharedCaches<Kind extends BackendKind>(
   return backendOf<Kind>(node.kind).sharedCaches?.(node) ?? [];
 }
 
+/** Whether replicas share the responses of a backend in the store. */
+export function sharesResponses<Kind extends BackendKind>(node: BackendNode<Kind>): boolean {
+  return backendOf<Kind>(node.kind).responsePools?.areUsed(node) === true;
+}
+
+/** Returns a backend with a name for its pools of shared responses. */
+export function withResponsePool<Kind extends BackendKind>(
+  node: BackendNode<Kind>,
+  pool: string,
+): BackendNode<Kind> {
+  return backendOf<Kind>(node.kind).responsePools?.named(node, pool) ?? node;
+}
+
 /** Returns a backend without its prompt guards. */
 export function unguarded<Kind extends BackendKind>(node: BackendNode<Kind>): BackendNode<Kind> {
   return backendOf<Kind>(node.kind).promptGuards?.without(node) ?? node;

@@ -1,6 +1,7 @@
 import type { PromptCaching } from "../../runtime/llm/chat/formats.ts";
 import type { PromptMessages } from "../../runtime/llm/formats/prompt-messages.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { DestinationConfig } from "./destinations.ts";
 import type { NamedExpression } from "./expressions.ts";
 import type { Json } from "./json.ts";
 import type { PromptGuardConfig } from "./prompt-guards.ts";
@@ -92,6 +93,25 @@ export interface ResponseCacheConfig {
   readonly maxBytes: number;
   /** Expression for the callers who share responses; `undefined` if nobody shares them. */
   readonly key: { readonly text: string; readonly origin: Origin } | undefined;
+  /** Place of the setting that replicas share responses in the store; `undefined` if they do not. */
+  readonly shared: Origin | undefined;
+  /** Search for similar requests; `undefined` if only equal requests get a cached response. */
+  readonly semantic: SimilarRequestsConfig | undefined;
+}
+
+/** Search for responses to similar requests, as configured. */
+export interface SimilarRequestsConfig {
+  /** Model for embeddings. */
+  readonly model: string;
+  /** Least cosine of two texts that count as similar. */
+  readonly threshold: number;
+  readonly maxVectors: number;
+  /** Path of the API for embeddings at the server. */
+  readonly path: string;
+  readonly server: DestinationConfig;
+  /** Whether the server refuses requests without a key. */
+  readonly needsKey: boolean;
+  readonly origin: Origin;
 }
 
 /** Prompt caching as configured. */

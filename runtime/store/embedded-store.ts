@@ -62,6 +62,7 @@ class EmbeddedStore implements Store {
   readonly isLocal = true;
   readonly isWatching = false;
   readonly buckets = undefined;
+  readonly responses = undefined;
   readonly #database: DatabaseSync;
   readonly #read: StatementSync;
   readonly #list: StatementSync;

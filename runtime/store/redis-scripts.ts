@@ -222,3 +222,52 @@ redis.call('PEXPIREAT', KEYS[2], ARGV[3])
 redis.call('PEXPIREAT', KEYS[3], ARGV[4])
 return 1
 `);
+
+/**
+ * Adds or replaces a response; those that expire first make room. Keys: the response, the ids of its pool by the time when they
+ * expire, their sizes with the sum under an empty name. Arguments: the id, the response, its size, milliseconds until it expires,
+ * and the maximum size of the pool. Keys of other responses are on the same node, because the pool is in braces.
+ */
+export const writeResponseScript = script(`
+${CLOCK}
+local id, bytes, size, ttl, most = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local base = string.sub(KEYS[1], 1, #KEYS[1] - #id)
+local function drop(each)
+  local known = redis.call('HGET', KEYS[3], each)
+  if known then redis.call('HINCRBY', KEYS[3], '', -tonumber(known)) end
+  redis.call('HDEL', KEYS[3], each)
+  redis.call('ZREM', KEYS[2], each)
+end
+for _, each in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT', 0, 100)) do drop(each) end
+drop(id)
+redis.call('SET', KEYS[1], bytes, 'PX', ttl)
+redis.call('ZADD', KEYS[2], now + ttl, id)
+redis.call('HSET', KEYS[3], id, size)
+local sum = redis.call('HINCRBY', KEYS[3], '', size)
+while sum > most do
+  local first = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+  if not first then break end
+  redis.call('DEL', base .. first)
+  drop(first)
+  sum = tonumber(redis.call('HGET', KEYS[3], '') or '0')
+end
+for at = 2, 3 do redis.call('PEXPIRE', KEYS[at], ttl + 1000) end
+return 1
+`);
+
+/**
+ * Adds a vector to the list of a pool. Key: the vectors by number. Arguments: the vector, milliseconds until an unused list expires,
+ * and the maximum number of vectors. Numbers are microseconds by the server's clock, so that they go on after the list was lost:
+ * replicas ask for what is newer than the last one that they know.
+ */
+export const addVectorScript = script(`
+local vector, ttl, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local time = redis.call('TIME')
+local number = tonumber(time[1]) * 1000000 + tonumber(time[2])
+local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2]
+if last and tonumber(last) >= number then number = tonumber(last) + 1 end
+redis.call('ZADD', KEYS[1], string.format('%.0f', number), vector)
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -most - 1)
+redis.call('PEXPIRE', KEYS[1], ttl)
+return 1
+`);

@@ -11,6 +11,7 @@ import {
   type RedisConfig,
   reasonOf,
 } from "./redis-client.ts";
+import { RedisResponses } from "./redis-responses.ts";
 import {
   addScript,
   type RedisScript,
@@ -19,6 +20,7 @@ import {
   usageScript,
 } from "./redis-scripts.ts";
 import { usageCommands, usageIn, usagePlaces } from "./redis-usage.ts";
+import type { StoredResponses } from "./responses.ts";
 import {
   type CounterUse,
   type CountResult,
@@ -86,6 +88,7 @@ const PROBE_INTERVAL = 500;
 export class RedisStore implements Store {
   readonly isLocal = false;
   readonly buckets: Buckets = { take: (report) => this.#take(report) };
+  readonly responses: StoredResponses;
   readonly #prefix: string;
   readonly #client: Client;
   readonly #subscriber: Client;
@@ -106,6 +109,10 @@ export class RedisStore implements Store {
     this.#prefix = settings.prefix;
     this.#reports = reports;
     this.#client = openClient(settings);
+    this.responses = new RedisResponses(settings.prefix, {
+      send: (command) => this.#send(() => command(this.#client)),
+      run: (script, keys, values) => this.#run(script, keys, values),
+    });
     this.#subscriber = openClient(settings);
     this.#withdrawMetric = reports.metrics.read(storeUp, () => [
       [[], this.#problem === undefined ? 1 : 0],
@@ -264,7 +271,7 @@ export class RedisStore implements Store {
   async #run(
     { text, sha }: RedisScript,
     keys: readonly string[],
-    values: readonly string[],
+    values: readonly (string | Buffer)[],
   ): Promise<unknown> {
     return this.#send(async () => {
       try {

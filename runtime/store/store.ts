@@ -1,4 +1,5 @@
 import type { Buckets } from "./buckets.ts";
+import type { StoredResponses } from "./responses.ts";
 import type { PeriodUsage, UsageBatch, UsageSelection } from "./usage.ts";
 
 /**
@@ -32,6 +33,8 @@ export interface Store {
   onChange(space: Space, listener: (id: string | undefined) => void): () => void;
   /** Buckets that replicas share; `undefined` if the store belongs to one machine. */
   readonly buckets: Buckets | undefined;
+  /** Responses that replicas share; `undefined` if the store belongs to one machine. */
+  readonly responses: StoredResponses | undefined;
   /** Closes files and connections; later calls reject. */
   close(): Promise<void>;
 }

@@ -13,6 +13,7 @@ export type CalloutKind =
   | "remoteRateLimit"
   | "extProc"
   | "promptGuard"
+  | "responseCache"
   | "mcpGuardrails";
 
 /**

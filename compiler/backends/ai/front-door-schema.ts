@@ -153,7 +153,7 @@ function upstreamPolicies() {
     requestHeaders: headerChangesSchema("Changes to the headers of requests to this model only."),
     responseHeaders: headerChangesSchema("Changes to the headers of this model's responses."),
     promptCaching: promptCaching(),
-    cache: responseCacheSchema,
+    cache: responseCacheSchema.file,
     unsupported: unsupportedSchema,
     health: healthSchema(),
     backendTLS,

@@ -65,7 +65,7 @@ export const llmFields = {
   ...requestFieldLists,
   modelAliases,
   promptCaching: promptCaching(),
-  cache: responseCacheSchema,
+  cache: responseCacheSchema.manifest,
   unsupported: unsupportedSchema,
   routes: map(choice("Type of traffic on the path.", ROUTE_WORDS), {
     description: "Type of traffic by suffix of the path.",

@@ -177,7 +177,7 @@ export function llmPoliciesSchema() {
       ),
       promptGuard: promptGuardSchema(),
       promptCaching: promptCaching(),
-      cache: responseCacheSchema,
+      cache: responseCacheSchema.file,
       unsupported: unsupportedSchema,
       transformations: transformationsSchema,
       finalTransformations: finalTransformationsSchema,

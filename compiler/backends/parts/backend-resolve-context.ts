@@ -1,4 +1,5 @@
 import type { ModelPrices } from "../../model/model-prices.ts";
+import type { SharedStore } from "../../model/shared-store.ts";
 import type { DestinationContext } from "./destination.ts";
 import type { IdentityContext } from "./known-identities.ts";
 
@@ -8,4 +9,6 @@ export interface BackendResolveContext extends DestinationContext, IdentityConte
   readonly modelPrices?: ModelPrices | undefined;
   /** Usage of models that is stored; `undefined` if none is. */
   readonly usage?: { readonly isForCallers: boolean } | undefined;
+  /** Whether the gateway has a store that replicas share. */
+  readonly sharedStore: SharedStore;
 }

@@ -7,7 +7,7 @@ import { parseTimer } from "../../schema/duration.ts";
 import type { LlmModelValue, LlmProviderValue } from "../ai/front-door-schema.ts";
 import { lowerPromptGuard } from "../ai/guard-file-form.ts";
 import { type LlmPoliciesValue, readPromptCaching, routeTypeOf } from "../ai/policies-schema.ts";
-import { readResponseCache } from "../ai/response-cache.ts";
+import { lowerResponseCache } from "../ai/response-cache.ts";
 import { type HeaderChangesValue, readHeaderChanges } from "./header-changes.ts";
 import { readHealth } from "./health.ts";
 import { lowerExpressions } from "./named-expressions.ts";
@@ -172,7 +172,7 @@ function readLlm(
       promptCaching: { value: readPromptCaching(promptCaching), origin: at("promptCaching") },
     }),
     ...(cache && {
-      cache: { value: readResponseCache(cache, at("cache")), origin: at("cache") },
+      cache: { value: lowerResponseCache(cache, at("cache")), origin: at("cache") },
     }),
     ...(unsupported && { unsupported: { value: unsupported, origin: at("unsupported") } }),
     ...(promptGuard && {

@@ -185,6 +185,24 @@ export const llmMessages = {
       "verified identity are not cached. `key` is a CEL expression: callers with the same value share responses, for " +
       "example `source.identity` for workloads, or a constant for all callers.",
   }),
+  "cache-without-store": message<Record<never, never>>({
+    severity: "error",
+    text: () => "there is no store in which replicas could share responses",
+    hint: () =>
+      'configure one: config: { store: { redis: { url: "${REDIS_URL}" } } }, or store: { redis: { secretRef: { name: redis } } } in GatewayParameters',
+    explanation:
+      "`shared` makes replicas and threads use each other's cached responses, which are in Redis or Valkey. Without it, each " +
+      "thread has its own.",
+  }),
+  "embeddings-without-key": message<Record<never, never>>({
+    severity: "error",
+    text: () =>
+      "OpenAI's API for embeddings is called without a key and would refuse every request",
+    hint: () => "add the key in `policies`: `backendAuth` (`auth` in manifests)",
+    explanation:
+      "If no text gets a vector, no response is found by meaning. The provider's key is not reused because it may have " +
+      "another owner. Another server (`host`, or `backendRef` in manifests) may not need a key.",
+  }),
   "guard-cannot-act": message<{ guard: string; type: string }>({
     severity: "error",
     text: ({ guard, type }) => `${guard} cannot inspect ${type} requests of this route`,

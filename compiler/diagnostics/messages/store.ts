@@ -6,9 +6,9 @@ export const storeMessages = {
     severity: "warning",
     text: () => "nothing uses this store",
     hint: () =>
-      "remove it, or use it: for limits (localRateLimit), or for API keys that are made at run time (apiKey: { store: true })",
+      "remove it, or use it: for limits (localRateLimit), API keys that are made at run time (apiKey: { store: true }), or cached responses (cache: { shared: true })",
     explanation:
-      "A store holds what replicas share: limits, the API keys that `gwc keys create` makes, and the connections of users. The " +
+      "A store holds what replicas share: limits, the API keys that `gwc keys create` makes, connections of users, and responses. The " +
       "client for it is only part of a bundle if a policy uses the store.",
   }),
   "idle-usage": message<Record<never, never>>({

@@ -10,6 +10,7 @@ import type { RequestDigest, ResponseCache } from "../cache/response-cache.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { ChatCall } from "./chat-call.ts";
 import { forwardedQuery } from "./forwarded-query.ts";
+import { type LastQuestion, lastQuestion } from "./last-question.ts";
 import type { LlmTarget } from "./target.ts";
 
 /**
@@ -32,13 +33,49 @@ export function cacheKey(
     : undefined;
   const known = alias && cache.digestOf(alias);
   if (known !== undefined) return { key: known, alias };
-  const body = canonicalBody(call);
+  const body = cacheableBody(call);
   if (body === undefined) return undefined;
+  return { key: digestOf(scope, body, { exchange, call, target }), alias };
+}
+
+/**
+ * Returns the digest of everything that the response to a call depends on, except for the last text of its user and with other
+ * words for it; `undefined` if such a response must not be cached, or if there is no such text.
+ */
+export function questionGroup(
+  place: CallPlace,
+  cache: ResponseCache,
+): (LastQuestion & { readonly group: string }) | undefined {
+  const { exchange, call } = place;
+  const scope = scopeOf(exchange, call, cache);
+  const body = scope === undefined ? undefined : cacheableBody(call);
+  const question = body && lastQuestion(body);
+  if (scope === undefined || question === undefined) return undefined;
+  // Texts that differ in a number only are similar, but seldom have the same answer.
+  const numbers = question.text.match(/\p{N}+/gu) ?? [];
+  return { ...question, group: digestOf(scope, question.rest, place, numbers) };
+}
+
+/** A call, and the provider that may respond to it. */
+export interface CallPlace {
+  readonly exchange: Exchange;
+  readonly call: ChatCall;
+  readonly target: LlmTarget;
+}
+
+function digestOf(
+  scope: string,
+  body: JsonObject,
+  { exchange, call, target }: CallPlace,
+  numbers?: readonly string[],
+): string {
+  const { provider, pool = provider.name, requested = "" } = target;
   const facts = [
-    ...[scope, pool, path, forwardedQuery(exchange), call.model, requested, call.isStream],
+    ...[scope, pool, exchange.path, forwardedQuery(exchange), call.model, requested, call.isStream],
     ...relevantHeaders(exchange, provider),
+    ...(numbers === undefined ? [] : [numbers]),
   ];
-  return { key: hash("sha256", `${JSON.stringify(facts)}\n${body}`, "base64"), alias };
+  return hash("sha256", `${JSON.stringify(facts)}\n${canonicalText(body)}`, "base64");
 }
 
 /** Maximum length of a request that is compared as it is. */
@@ -106,19 +143,25 @@ const NEUTRAL: ReadonlySet<string> = new Set([
 const NEUTRAL_PREFIX = /^(?:x-forwarded-|x-b3-|x-envoy-|x-stainless-|sec-)/;
 
 /**
- * Returns the body of a call in a canonical form: without whitespace, members sorted. The order within members stays, because
- * models read schemas of tools in order. `undefined` for requests that change something at the provider, and for those that
- * readers may understand differently.
+ * Returns the parsed body of a call with exact numbers; `undefined` for requests that change something at the provider, and for
+ * those that readers may understand differently.
  */
-function canonicalBody(call: ChatCall): string | undefined {
+function cacheableBody(call: ChatCall): JsonObject | undefined {
   const { text } = call;
   const body = call.readBody();
   if (body === undefined || keepsState(body) || hasRepeatedKey(text)) return undefined;
   const exact = hasLongNumber(text) ? parseExact(text) : body;
-  if (!isJsonObject(exact)) return undefined;
-  return Object.keys(exact)
+  return isJsonObject(exact) ? exact : undefined;
+}
+
+/**
+ * Writes a body in a canonical form: without whitespace, members sorted. The order within members stays, because models read schemas
+ * of tools in order.
+ */
+function canonicalText(body: JsonObject): string {
+  return Object.keys(body)
     .sort()
-    .map((key) => `${JSON.stringify(key)}:${JSON.stringify(exact[key])}`)
+    .map((key) => `${JSON.stringify(key)}:${JSON.stringify(body[key])}`)
     .join(",");
 }
 

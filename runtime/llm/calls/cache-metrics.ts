@@ -11,10 +11,11 @@ export class CacheMetrics {
     this.#metrics = metrics;
   }
 
-  /** `saved`: costs of the response when it was made, in US dollars. */
-  hit(route: string, saved: number): void {
+  /** `saved`: costs of the response when it was made, in US dollars. `isSimilar`: whether it is that to a similar request. */
+  hit(route: string, saved: number, isSimilar: boolean): void {
     const samples = this.#of(route);
-    samples.hits.value += 1;
+    if (isSimilar) this.#metrics.counter(cacheRequests, route, "similar").value += 1;
+    else samples.hits.value += 1;
     samples.saved.value += saved;
   }
 

@@ -1,11 +1,13 @@
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { SECOND } from "../../process/units.ts";
 import type { CachedResponse, RequestDigest, ResponseCache } from "../cache/response-cache.ts";
+import type { Meaning } from "../cache/similar-requests.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
-import { cacheKey } from "./cache-key.ts";
+import { type CallPlace, cacheKey } from "./cache-key.ts";
 import { CacheMetrics } from "./cache-metrics.ts";
 import type { CallAttributes } from "./call-attributes.ts";
 import type { ChatCall } from "./chat-call.ts";
+import type { FurtherQuestion } from "./further-responses.ts";
 import { recordUsage } from "./record-call.ts";
 import { ResponseRecording } from "./response-recording.ts";
 import type { LlmTarget } from "./target.ts";
@@ -18,14 +20,18 @@ export class CachedCall {
   readonly #system: string;
   /** Maximum age of a response that the client accepts, in milliseconds. */
   readonly #maxAge: number;
+  readonly #place: CallPlace;
+  /** Meaning of the request; `undefined` if it is not known. */
+  #meaning: Meaning | undefined;
   #isAwaited = false;
 
-  /** `system`: `gen_ai.provider.name` of the provider that is called without a cached response. */
-  constructor(exchange: Exchange, cache: ResponseCache, request: RequestDigest, system: string) {
+  constructor(place: CallPlace, cache: ResponseCache, request: RequestDigest) {
+    const { exchange, target } = place;
     this.#exchange = exchange;
+    this.#place = place;
     this.#cache = cache;
     this.#request = request;
-    this.#system = system;
+    this.#system = target.provider.system;
     this.#maxAge = maxAgeOf(exchange.header("cache-control"));
   }
 
@@ -47,16 +53,30 @@ export class CachedCall {
     const now = performance.now();
     const found = this.#cache.find(this.#request.key, now, this.#maxAge);
     if (found === undefined) return false;
-    const { gateway, record } = exchange;
-    gateway.metrics.part(CacheMetrics).hit(record.route ?? "unknown", found.cost ?? 0);
-    const age = Math.floor((now - found.storedAt) / SECOND);
-    recordHit(exchange, found, age, attributes);
-    const headers = [...found.headers, "x-cache", "hit", "age", String(age)];
-    if (found.isStream) {
-      exchange.writeHead(200, headers);
-      exchange.write(found.body);
-      exchange.end();
-    } else exchange.respond(200, headers, found.body);
+    replay(exchange, found, { age: now - found.storedAt, score: undefined, attributes });
+    return true;
+  }
+
+  /**
+   * Responds with a response of another replica, or with that to a similar request; false if there is none. Rejects with LlmRefusal
+   * if a guard rejects it now.
+   */
+  async respondFurther(
+    attributes: CallAttributes,
+    client: Pick<FurtherQuestion, "guard" | "errors" | "operation">,
+  ): Promise<boolean> {
+    const exchange = this.#exchange;
+    const { further } = this.#place.target;
+    if (further === undefined || this.#maxAge <= 0) return false;
+    const { key } = this.#request;
+    const question = { ...this.#place, ...client, key, maxAge: this.#maxAge };
+    const { found, score, meaning } = await further.find(question);
+    if (exchange.isOver) return true;
+    this.#meaning = meaning;
+    if (found === undefined) return false;
+    // Equal requests to this thread find it here from now on.
+    if (score === undefined) this.#cache.add(this.#request, found, this.#threads);
+    replay(exchange, found, { age: performance.now() - found.storedAt, score, attributes });
     return true;
   }
 
@@ -92,7 +112,10 @@ export class CachedCall {
       ];
       const { body } = response;
       const facing = { headers, body, isStream, facts, system: this.#system };
-      this.#cache.add(this.#request, { ...facing, cost: cost?.total, storedAt }, this.#threads);
+      const cached = { ...facing, cost: cost?.total, storedAt };
+      this.#cache.add(this.#request, cached, this.#threads);
+      const { further } = this.#place.target;
+      further?.add(this.#exchange, this.#request.key, cached, this.#meaning);
     }
     recording.drop();
     this.land();
@@ -115,12 +138,12 @@ export function cachedCall(
   call: ChatCall,
   target: LlmTarget,
 ): CachedCall | undefined {
-  const { cache, provider } = target;
+  const { cache } = target;
   if (cache === undefined || hasDirective(exchange.header("cache-control"), "no-store")) {
     return undefined;
   }
   const request = cacheKey(exchange, call, target, cache);
-  return request && new CachedCall(exchange, cache, request, provider.system);
+  return request && new CachedCall({ exchange, call, target }, cache, request);
 }
 
 /** Only complete responses are cached: no error, no rejection by a guard, no content that the provider filtered. */
@@ -146,16 +169,44 @@ function maxAgeOf(header: string | undefined): number {
   return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * SECOND;
 }
 
+/** How a response was found. */
+interface Hit {
+  /** Milliseconds since it was made. */
+  readonly age: number;
+  /** Cosine of the texts of two similar requests; `undefined` if they are equal. */
+  readonly score: number | undefined;
+  readonly attributes: CallAttributes;
+}
+
+/** Sends a cached response. */
+function replay(exchange: Exchange, found: CachedResponse, hit: Hit): void {
+  const { gateway, record } = exchange;
+  const { score } = hit;
+  const metrics = gateway.metrics.part(CacheMetrics);
+  metrics.hit(record.route ?? "unknown", found.cost ?? 0, score !== undefined);
+  const age = String(Math.floor(hit.age / SECOND));
+  const shown = score?.toFixed(4);
+  recordHit(exchange, found, age, hit.attributes);
+  if (shown !== undefined) logFields(record).set("llm.cache.score", shown);
+  const own = ["x-cache", "hit", ...(shown === undefined ? [] : ["x-cache-score", shown])];
+  const headers = [...found.headers, ...own, "age", age];
+  if (found.isStream) {
+    exchange.writeHead(200, headers);
+    exchange.write(found.body);
+    exchange.end();
+  } else exchange.respond(200, headers, found.body);
+}
+
 /** Logs a response from the cache. It used no tokens and cost nothing, which `gen_ai.cost` says. */
 function recordHit(
   { record }: Exchange,
   { facts: { model, id, usage, finish }, system, cost }: CachedResponse,
-  age: number,
+  age: string,
   attributes: CallAttributes,
 ): void {
   const fields = logFields(record);
   fields.set("gen_ai.provider.name", system);
-  fields.set("llm.cache", "hit").set("llm.cache.age", String(age));
+  fields.set("llm.cache", "hit").set("llm.cache.age", age);
   attributes.provider = system;
   if (model !== undefined) {
     attributes.responseModel = model;

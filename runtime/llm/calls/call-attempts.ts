@@ -104,11 +104,31 @@ export class CallAttempts {
     if (cached === undefined) return this.#try(call, target);
     if (cached.respond(attributes)) return true;
     const flight = cached.wait();
-    if (flight === undefined) return this.#tryFirst(call, target, cached);
+    if (flight === undefined) {
+      if (target.further === undefined) return this.#tryFirst(call, target, cached);
+      return this.#tryFurther(call, target, cached);
+    }
     return flight.then(() => {
       if (exchange.isOver || cached.respond(attributes)) return true;
+      if (target.further !== undefined) return this.#tryFurther(call, target, cached);
       return this.#try(call, target, cached);
     });
+  }
+
+  /** Responds from further caches, or tries the provider. */
+  async #tryFurther(call: ChatCall, target: LlmTarget, cached: CachedCall): Promise<boolean> {
+    const { service, attributes } = this.#context;
+    const { errors, operation } = service;
+    const guard = this.#guards?.responseGuard(target, call);
+    let isTried = false;
+    try {
+      const isServed = await cached.respondFurther(attributes, { guard, errors, operation });
+      if (isServed) return true;
+      isTried = this.#try(call, target, cached);
+      return isTried;
+    } finally {
+      if (!isTried) cached.land();
+    }
   }
 
   /** Tries a provider while equal requests wait for its response. */

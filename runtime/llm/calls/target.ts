@@ -9,6 +9,7 @@ import type { PromptGuard } from "../guards/prompt-guard.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { ChatCall } from "./chat-call.ts";
 import type { FinalChange } from "./final-fields.ts";
+import type { FurtherResponses } from "./further-responses.ts";
 import type { CallTransform, TransformedRequest } from "./transform-fields.ts";
 
 /**
@@ -49,6 +50,8 @@ export interface TargetSettings extends AnyTarget {
   readonly finish?: FinalChange;
   /** Cache of responses; absent if each request is sent to the provider. */
   readonly cache?: ResponseCache;
+  /** Responses beyond those of the cache; absent if there are none. */
+  readonly further?: FurtherResponses;
   /** Providers that may send each other's cached responses; absent: only this one. */
   readonly pool?: string;
   /** Applies the configured edits of the body. */

@@ -124,7 +124,7 @@ export const providerEjected = {
   labels: ["route", "provider"],
 } as const satisfies GaugeMetric;
 
-/** `gwc_llm_cache_requests_total`; `result`: `hit`, or `miss` if a provider was called. */
+/** `gwc_llm_cache_requests_total`; `result`: `hit`, `similar` for a hit by meaning, or `miss` if a provider was called. */
 export const cacheRequests = {
   kind: "counter",
   name: "gwc_llm_cache_requests_total",

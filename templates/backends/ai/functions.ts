@@ -12,7 +12,7 @@ import type { Trace } from "../../code/trace.ts";
 import { nonEmpty } from "../../code/units.ts";
 import type { BackendScope } from "../backend.ts";
 import { unhealthyFunction } from "../parts/health.ts";
-import { cacheCode } from "./cache.ts";
+import { cacheCode, furtherCode } from "./cache.ts";
 import { type ConditionNames, matchFunction, rulesFunction } from "./entry-conditions.ts";
 import { promptGuardCode, type WebhookNode, webhookHeadersCode } from "./guards.ts";
 import { modelCases } from "./model-cases.ts";
@@ -281,15 +281,26 @@ export class AiFunctions {
     const { cache } = node;
     if (cache === undefined) return {};
     const { scope, origin } = cache;
+    const facts = ({ cache: each }: ProviderNode) =>
+      each && [each.ttl, each.maxBytes, each.scope?.source, each.pool, each.similar];
     const id = this.#declare(node, {
       label: "responseCache",
-      says: ({ cache: each }) => each && [each.ttl, each.maxBytes, each.scope?.source],
+      says: facts,
       origin,
       make: (own) => cacheCode(own, cache, scope && this.#scopeFunction(node, scope, origin)),
     });
     const group = this.#node.groups.find((each) => each.includes(node)) ?? [];
     const [first] = group;
-    return { cache: id, pool: group.length > 1 ? first?.name : undefined };
+    const further =
+      cache.pool === undefined && cache.similar === undefined
+        ? undefined
+        : this.#declare(node, {
+            label: "furtherResponses",
+            says: facts,
+            origin,
+            make: (own) => furtherCode(own, cache, id),
+          });
+    return { cache: id, further, pool: group.length > 1 ? first?.name : undefined };
   }
 
   #scopeFunction(node: ProviderNode, scope: CompiledExpression, origin: Origin): Name {

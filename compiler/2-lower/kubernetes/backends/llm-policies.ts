@@ -2,7 +2,11 @@ import type {
   PromptMessage,
   PromptMessages,
 } from "../../../../runtime/llm/formats/prompt-messages.ts";
-import { promptGuard, readPromptGuard } from "../../../backends/ai/guard-manifest-form.ts";
+import {
+  type GuardContext,
+  promptGuard,
+  readPromptGuard,
+} from "../../../backends/ai/guard-manifest-form.ts";
 import { llmFields } from "../../../backends/ai/manifest-policies.ts";
 import { readPromptCaching, routeTypeOf } from "../../../backends/ai/policies-schema.ts";
 import { readResponseCache } from "../../../backends/ai/response-cache.ts";
@@ -77,7 +81,10 @@ export function llmPolicies(
     }),
     ...(cache && {
       cache: {
-        value: readResponseCache(validated(llmFields.cache, cache.value), cache.origin),
+        value: readResponseCache(
+          validated(llmFields.cache, cache.value),
+          guardContext(cache, gateway, context),
+        ),
         origin: cache.origin,
       },
     }),
@@ -95,16 +102,27 @@ export function llmPolicies(
 }
 
 function readGuard(
-  { value, source, level, origin }: FieldValue,
+  field: FieldValue,
   gateway: Manifest,
   context: PolicyContext,
 ): PromptGuardConfig {
-  return readPromptGuard(validated(promptGuard, value), {
+  return readPromptGuard(
+    validated(promptGuard, field.value),
+    guardContext(field, gateway, context),
+  );
+}
+
+function guardContext(
+  { source, level, origin }: FieldValue,
+  gateway: Manifest,
+  context: PolicyContext,
+): GuardContext {
+  return {
     origin,
     server: (reference, at) => serverOf({ reference, from: source, gateway, origin: at }, context),
     connection: (fields, at) =>
       ownConnection(fields, { level, source, origin: at }, gateway, context),
-  });
+  };
 }
 
 function readRoutes({ value }: FieldValue): Readonly<Record<string, RouteType>> {

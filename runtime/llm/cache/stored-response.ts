@@ -1,0 +1,55 @@
+import type { ResponseFacts } from "../chat/formats.ts";
+import { isJsonObject } from "../chat/request-object.ts";
+import { tokenCount, type Usage } from "../chat/usage.ts";
+import type { CachedResponse } from "./response-cache.ts";
+
+/** Returns the form of a response in a store: a line of JSON, then the body. */
+export function encodeResponse({ body, storedAt: _, ...head }: CachedResponse): Buffer {
+  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
+}
+
+/** Reads a response from a store; `undefined` if it is damaged. `storedAt`: by the monotonic clock. */
+export function decodeResponse(bytes: Buffer, storedAt: number): CachedResponse | undefined {
+  const end = bytes.indexOf(0x0a);
+  const head = end === -1 ? undefined : parsed(bytes.toString("utf8", 0, end));
+  if (!isJsonObject(head)) return undefined;
+  const { headers, isStream, facts, system, cost } = head;
+  if (!Array.isArray(headers) || !headers.every((each) => typeof each === "string"))
+    return undefined;
+  if (typeof isStream !== "boolean" || typeof system !== "string") return undefined;
+  return {
+    ...{ headers, isStream, system, storedAt },
+    body: bytes.subarray(end + 1),
+    facts: readFacts(facts),
+    cost: tokenCount(cost),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readFacts(value: unknown): ResponseFacts {
+  if (!isJsonObject(value)) return {};
+  const { id, model, finish, usage } = value;
+  const read = readUsage(usage);
+  return {
+    ...(typeof id === "string" && { id }),
+    ...(typeof model === "string" && { model }),
+    ...(typeof finish === "string" && { finish }),
+    ...(read && { usage: read }),
+  };
+}
+
+function readUsage(value: unknown): Usage | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const [input, output] = [tokenCount(value.input), tokenCount(value.output)];
+  if (input === undefined || output === undefined) return undefined;
+  const cacheRead = tokenCount(value.cacheRead) ?? 0;
+  const cacheWrite = tokenCount(value.cacheWrite) ?? 0;
+  return { input, output, cacheRead, cacheWrite, reasoning: tokenCount(value.reasoning) };
+}
