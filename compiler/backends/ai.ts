@@ -114,7 +114,8 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   sharedCaches: ({ groups }) =>
     groups.flat().flatMap(({ cache }) => {
       if (cache?.scope === undefined) return [];
-      return [{ key: cache.scope.source, origin: childOf(cache.origin, "key") }];
+      const isSimilar = cache.similar !== undefined;
+      return [{ key: cache.scope.source, isSimilar, origin: childOf(cache.origin, "key") }];
     }),
   responsePools: {
     areUsed: ({ groups }) => groups.flat().some(({ cache }) => cache?.pool !== undefined),

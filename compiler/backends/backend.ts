@@ -128,6 +128,8 @@ export interface ResponsePools<Node> {
 export interface SharedCache {
   /** Expression; callers with the same value share responses. */
   readonly key: string;
+  /** Whether they also get the responses to similar requests. */
+  readonly isSimilar: boolean;
   readonly origin: Origin;
 }
 

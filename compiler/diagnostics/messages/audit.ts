@@ -40,14 +40,14 @@ export const auditMessages = {
       "`plugins`, in keys with different case, and in the path or query. `allowedModels` of an API key covers all of " +
       "these and refuses requests that cannot be parsed.",
   }),
-  "shared-cache": message<{ route: string; key: string }>({
+  "shared-cache": message<{ route: string; key: string; isSimilar: boolean }>({
     severity: "note",
-    text: ({ route, key }) =>
-      `callers of the route "${route}" with the same ${key} get each other's cached responses`,
+    text: ({ route, key, isSimilar }) =>
+      `callers of the route "${route}" with the same ${key} get each other's cached responses${isSimilar ? ", also to requests that are only similar" : ""}`,
     hint: () => "remove `key` of the cache, so that each caller has its own responses",
     explanation:
       "By default a cached response is only sent to the caller for whom it was made. With `key`, another caller with the " +
-      "same value and an equal request gets it, too. Rules, limits and guards of requests still apply to each request.",
+      "same value and an equal request gets it, too; with `semantic`, also one whose last text only means the same. Rules, limits and guards of requests still apply to each request.",
   }),
   "dead-rule": message<{ rule: string; why: string }>({
     severity: "warning",

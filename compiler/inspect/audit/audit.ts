@@ -61,8 +61,8 @@ function auditRoute(
     diagnostics.report("unlimited-models", at, { route: route.name });
   if (backends.some(({ passesToken }) => passesToken))
     diagnostics.report("passed-token", at, { route: route.name });
-  for (const { key, origin } of route.backends.flatMap(sharedCaches))
-    diagnostics.report("shared-cache", keyPlace(origin), { route: route.name, key });
+  for (const { origin, ...scope } of route.backends.flatMap(sharedCaches))
+    diagnostics.report("shared-cache", keyPlace(origin), { route: route.name, ...scope });
   if (route.backends.some(isUnverified))
     diagnostics.report("unverified-server", at, { route: route.name });
   for (const use of policies)

@@ -30,6 +30,10 @@ export function changedSettings(before: unknown, after: unknown): readonly Setti
   for (const field of new Set([...old.keys(), ...now.keys()])) {
     const [from, to] = [old.get(field), now.get(field)];
     if (from === to || reported.has(field)) continue;
+    if (DERIVED.test(field) && from !== undefined && to !== undefined) {
+      reported.add(field);
+      continue;
+    }
     const found = FIELDS.find(({ name }) => name.test(field))?.weigh(from, to);
     if (found === undefined) continue;
     reported.add(field);
@@ -72,7 +76,15 @@ const PARTS: readonly {
     gaining: "closes",
     what: "client certificate verification",
   },
+  {
+    root: /(?:^|\.)cache\.similar(?=\.)/,
+    gaining: "opens",
+    what: "cached responses to similar requests",
+  },
 ];
+
+/** Names that the compiler derives from other settings, which are reported themselves. */
+const DERIVED = /(?:^|\.)cache\.pool$/;
 
 /** Lists whose items each allow more, by the paths of their items. */
 const LISTS: readonly { readonly name: RegExp; readonly what: string }[] = [
@@ -136,6 +148,20 @@ const FIELDS: readonly KnownField[] = [
       const what = from === undefined ? "are shared by callers" : "are shared by other callers";
       return { direction: "opens", text: `${text} ${what}` };
     },
+  },
+  {
+    name: /(?:^|\.)cache\.similar\.threshold$/,
+    weigh: (from, to) => ({
+      direction: Number(to) < Number(from) ? "opens" : "closes",
+      text: `least similarity of requests with the same response: ${from} -> ${to}`,
+    }),
+  },
+  {
+    name: DERIVED,
+    weigh: (_, to) => ({
+      direction: "changes",
+      text: `replicas ${to === undefined ? "do not share cached responses any more" : "share cached responses"}`,
+    }),
   },
   {
     name: /(?:^|\.)groups\.\d+\.\d+\.model$/,
