@@ -117,7 +117,7 @@ const clientFields = {
     {
       required: ["path"],
       description:
-        "Lets users log out of the gateway, and of the provider if it supports that (OpenID Connect RP-Initiated Logout). The browser's cookie is deleted. The process that handled the logout refuses copies of the cookie at once, other replicas once its ID token expires.",
+        "Lets users log out of the gateway, and of the provider if it supports that (OpenID Connect RP-Initiated Logout). The browser's cookie is deleted. Copies of the cookie are refused by the process that handled the logout, and by all replicas with the same store (`config.store`); by others once its ID token expires.",
     },
   ),
 };
@@ -212,6 +212,7 @@ export const oidc: Policy<
   traits: {
     actsOn: ["requests"],
     addPrefixes: ownPaths,
+    usesStore: () => "sharing",
   },
   schema,
   names: ["oidc"],

@@ -3,13 +3,7 @@ import { errorWord, TokensRefused } from "../auth/oauth/request-tokens.ts";
 import { asksForPage, isCrossSite } from "../auth/oidc/browser.ts";
 import { BrowserCookies } from "../auth/oidc/browser-cookies.ts";
 import { type OidcClient, openOidc } from "../auth/oidc/client.ts";
-import {
-  beginLogin,
-  begunLogin,
-  endOfLogin,
-  localTarget,
-  sendBrowser,
-} from "../auth/oidc/login.ts";
+import { beginLogin, begunLogin, localTarget, sendBrowser } from "../auth/oidc/login.ts";
 import { type KnownSession, seconds } from "../auth/oidc/session.ts";
 import type { JsonObject } from "../cel/variables.ts";
 import { noteSubject } from "../http/caller-identity.ts";
@@ -17,6 +11,7 @@ import { type Exchange, logFields } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { canonicalPath } from "../http/routing/path.ts";
 import { queryValue } from "../http/routing/query.ts";
+import { StoreError } from "../store/store.ts";
 
 export { openOidc };
 
@@ -25,9 +20,25 @@ export { openOidc };
  * redirected to the provider, other requests get a 401. Responses of the provider and logouts are handled here, too.
  */
 export async function requireLogin(exchange: Exchange, client: OidcClient): Promise<Authenticated> {
-  const { redirectUri, logout } = client.settings;
   const cookies = new BrowserCookies(exchange, client.cookieNames);
   const shown = client.session(cookies, exchange.gateway);
+  try {
+    return await handleLogin(exchange, client, cookies, shown);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    logFields(exchange.record).set("error", error.message);
+    refuse(exchange, 503, "Oidc", "authentication failure: logins cannot be checked now");
+    return undefined;
+  }
+}
+
+async function handleLogin(
+  exchange: Exchange,
+  client: OidcClient,
+  cookies: BrowserCookies,
+  shown: KnownSession | undefined,
+): Promise<Authenticated> {
+  const { redirectUri, logout } = client.settings;
   if (exchange.path === logout?.path) return endSession(exchange, client, cookies, shown);
   if (exchange.path === canonicalPath(new URL(redirectUri).pathname)) {
     const state = queryValue(exchange.query, "state");
@@ -36,7 +47,9 @@ export async function requireLogin(exchange: Exchange, client: OidcClient): Prom
       return finishLogin(exchange, client, cookies, state);
     }
   }
-  const session = shown && (await current(exchange, client, cookies, shown));
+  const isEnded = shown !== undefined && (await client.isEndedElsewhere(shown, exchange.gateway));
+  const session =
+    shown === undefined || isEnded ? undefined : await current(exchange, client, cookies, shown);
   if (session !== undefined) return admitSession(exchange, session);
   return askToLogIn(exchange, client, cookies);
 }
@@ -100,9 +113,9 @@ async function finishLogin(
   state: string,
 ): Promise<undefined> {
   const { gateway, query } = exchange;
-  const { settings, finished } = client;
+  const { settings } = client;
   const login = begunLogin(exchange, cookies, state);
-  if (login === undefined || !finished.add(state, endOfLogin(login), gateway)) {
+  if (login === undefined || !(await client.finish(login, gateway))) {
     const reason =
       login === undefined
         ? "was not started in this browser or has expired"

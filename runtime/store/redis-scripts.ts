@@ -40,7 +40,7 @@ end
 
 /**
  * Replaces a record if its value is `was`. Keys: the record, the ids of its space. Arguments: the id, `1` or `0` and `was`, `1` or
- * `0` and the value, its expiry or an empty string, the channel. Returns 1 or 0.
+ * `0` and the value, milliseconds until it expires or an empty string, the channel. Returns 1 or 0.
  */
 export const replaceScript = script(`
 local id, hasWas, was, hasValue, value, expires, channel = unpack(ARGV)
@@ -57,7 +57,7 @@ else
   redis.call('SADD', KEYS[2], id)
   redis.call('SET', KEYS[1], value)
   if expires ~= '' then
-    redis.call('PEXPIREAT', KEYS[1], expires)
+    redis.call('PEXPIRE', KEYS[1], expires)
     -- Ids of records that nobody deletes would accumulate.
     for _, other in ipairs(redis.call('SRANDMEMBER', KEYS[2], 3)) do
       if redis.call('EXISTS', KEYS[2] .. ':' .. other) == 0 then redis.call('SREM', KEYS[2], other) end

@@ -178,7 +178,8 @@ export class RedisStore implements Store {
         id,
         ...(was === undefined ? ["0", ""] : ["1", was]),
         ...(value === undefined ? ["0", ""] : ["1", value]),
-        expires === undefined ? "" : String(Math.ceil(expires)),
+        // As a duration: the clocks of gateway and store may differ.
+        expires === undefined ? "" : String(Math.max(1, Math.ceil(expires - Date.now()))),
         this.#channel(space),
       ],
     );

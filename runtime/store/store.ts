@@ -44,6 +44,8 @@ export type Space =
   | "keys"
   | "key-names"
   | "ended-logins"
+  | "used-logins"
+  | "login-renewals"
   | "user-grants"
   | "grant-renewals"
   | "used-authorizations"

@@ -89,7 +89,7 @@ function replica(
                     model: "words",
                     host: embeddings?.host,
                     threshold: 0.9,
-                    policies: { backendAuth: { key: "${EMBEDDING_KEY}" } },
+                    apiKey: "${EMBEDDING_KEY}",
                     ...semantic,
                   },
                   ...cache,

@@ -1,20 +1,26 @@
 import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import { backendReference } from "../../manifests/field-types.ts";
-import type { PolicyFields } from "../../manifests/policy.ts";
-import type { DestinationConfig } from "../../model/destinations.ts";
 import type { SimilarRequestsConfig } from "../../model/llm-policies.ts";
-import { type Infer, integer, number, object, shortText, text } from "../../schema/schema.ts";
+import {
+  type Infer,
+  integer,
+  number,
+  object,
+  shortText,
+  text,
+  type ValueCheck,
+} from "../../schema/schema.ts";
 import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
 import {
   lowerServer,
   lowerServerReference,
   resolveTarget,
   serverFields,
-  serverPolicies,
   serverWords,
 } from "../parts/callout-server.ts";
 import type { CalloutTarget } from "../parts/callout-target.ts";
-import { simpleBackend } from "../parts/manifest-connection.ts";
+import { keyOf } from "../parts/read-connection.ts";
+import { credentialSchema, readSecretValue } from "../parts/sent-credentials.ts";
 import type { GuardContext } from "./guard-manifest-form.ts";
 
 /** Search for responses to similar requests, complete. */
@@ -60,36 +66,46 @@ const common = {
   }),
 };
 
+/** A named server has its own key. */
+const ownKey: ValueCheck = {
+  message: '"apiKey" and "backend" exclude each other: the backend has its own key',
+  field: "apiKey",
+  holds: ({ apiKey, backend }) => apiKey === undefined || backend === undefined,
+  cel: "!has(self.apiKey) || !has(self.backend)",
+};
+
 const DESCRIPTION =
   "Also responds to requests that mean the same: a completion whose last text of the user is similar to that of an earlier request, and that is equal otherwise, with the same numbers in that text. Each text is sent to a model for embeddings, after the guards of requests. Every hit is logged with its score.";
 
 /** Schema of `cache.semantic` in a file. */
 export const fileSemantic = object(
-  { ...common, host: serverFields.host, backend: serverFields.backend, policies: serverPolicies },
+  {
+    ...common,
+    host: serverFields.host,
+    backend: serverFields.backend,
+    apiKey: credentialSchema("API key for the server: `${NAME}`, or `{file: PATH}`."),
+  },
   {
     required: ["model"],
     atMostOneOf: ["host", "backend"],
-    misplacedFieldHints: serverWords,
+    misplacedFieldHints: {
+      ...serverWords,
+      policies: "name a server that has them: backend: NAME",
+      backendAuth: "write apiKey",
+    },
     description: `${DESCRIPTION} The server is OpenAI's unless \`host\` or \`backend\` names another.`,
     examples: [
-      { model: "text-embedding-3-small", policies: { backendAuth: { key: "${OPENAI_API_KEY}" } } },
+      { model: "text-embedding-3-small", apiKey: "${OPENAI_API_KEY}" },
       { model: "nomic-embed-text", host: "127.0.0.1:11434", threshold: 0.9 },
     ],
+    checks: [ownKey],
   },
 );
 
 /** Schema of `cache.semantic` in a manifest. */
 export const manifestSemantic = object(
-  {
-    ...common,
-    backendRef: backendReference("The server for embeddings."),
-    policies: simpleBackend,
-  },
-  {
-    required: ["model"],
-    atMostOneOf: ["backendRef", "policies"],
-    description: `${DESCRIPTION} The server is OpenAI's, with \`policies\` for its key, unless \`backendRef\` names another.`,
-  },
+  { ...common, backendRef: backendReference("The server for embeddings.") },
+  { required: ["model", "backendRef"], description: DESCRIPTION },
 );
 
 /** Reads `cache.semantic` of a file. */
@@ -97,13 +113,17 @@ export function lowerSemantic(
   given: Infer<typeof fileSemantic>,
   origin: Origin,
 ): SimilarRequestsConfig {
-  const { host, backend, policies } = given;
+  const { host, backend, apiKey } = given;
   const isOwn = host === undefined && backend === undefined;
-  const server = lowerServer(
-    isOwn ? { host: OPENAI, ...(policies && { policies }) } : given,
+  const server = lowerServer(isOwn ? { host: OPENAI } : given, origin);
+  const key = apiKey && keyOf(readSecretValue(apiKey, childOf(origin, "apiKey")));
+  const policies = key && { auth: { ...key, origin } };
+  return {
+    ...commonOf(given),
+    server: policies === undefined ? server : { ...server, policies },
+    needsKey: isOwn,
     origin,
-  );
-  return { ...commonOf(given), server, needsKey: isOwn, origin };
+  };
 }
 
 /** Reads `cache.semantic` of a manifest; returns `undefined` if its server is unknown (reported). */
@@ -111,18 +131,8 @@ export function readSemantic(
   given: Infer<typeof manifestSemantic>,
   context: GuardContext,
 ): SimilarRequestsConfig | undefined {
-  const { backendRef, policies } = given;
-  const { origin } = context;
-  const own = policies && readPolicies(policies, context);
-  const server: DestinationConfig | undefined =
-    backendRef === undefined
-      ? { to: { host: OPENAI }, ...(own && { policies: own }), origin }
-      : lowerServerReference({ backendRef }, context);
-  return server && { ...commonOf(given), server, needsKey: backendRef === undefined, origin };
-}
-
-function readPolicies(policies: PolicyFields, { connection, origin }: GuardContext) {
-  return connection(policies, childOf(origin, "policies"));
+  const server = lowerServerReference(given, context);
+  return server && { ...commonOf(given), server, needsKey: false, origin: context.origin };
 }
 
 function commonOf({

@@ -198,10 +198,10 @@ export const llmMessages = {
     severity: "error",
     text: () =>
       "OpenAI's API for embeddings is called without a key and would refuse every request",
-    hint: () => "add the key in `policies`: `backendAuth` (`auth` in manifests)",
+    hint: () => 'add the key: apiKey: "${OPENAI_API_KEY}"',
     explanation:
       "If no text gets a vector, no response is found by meaning. The provider's key is not reused because it may have " +
-      "another owner. Another server (`host`, or `backendRef` in manifests) may not need a key.",
+      "another owner. Another server (`host`) may not need a key.",
   }),
   "guard-cannot-act": message<{ guard: string; type: string }>({
     severity: "error",

@@ -10,11 +10,12 @@ import { JwtVerifier } from "../jwt/verifier.ts";
 import { tokenRequest } from "../oauth/client-authentication.ts";
 import { requestTokens } from "../oauth/request-tokens.ts";
 import { type BrowserCookies, type CookieNames, cookieNames } from "./browser-cookies.ts";
-import type { BegunLogin } from "./login.ts";
+import { type BegunLogin, endOfLogin } from "./login.ts";
 import type { OidcSettings } from "./oidc-settings.ts";
 import type { ProviderEndpoints } from "./provider.ts";
 import { Renewals } from "./renewals.ts";
 import { grantedSession, type KnownSession, type Session, sealed, unsealed } from "./session.ts";
+import { SharedLogins } from "./shared-logins.ts";
 
 /** Maximum number of cached ended sessions and finished logins. */
 const MAX_REMEMBERED = 10_000;
@@ -27,8 +28,8 @@ type Form = readonly (readonly [name: string, value: string])[];
 export class OidcClient {
   readonly settings: OidcSettings;
   readonly cookieNames: CookieNames;
-  /** States of logins that have returned. */
-  readonly finished: Remembered;
+  /** States of logins that have returned to this process. */
+  readonly #finished: Remembered;
   readonly #verifier: JwtVerifier;
   readonly #known = new VerifiedTokens<KnownSession>();
   readonly #ended: Remembered;
@@ -39,7 +40,7 @@ export class OidcClient {
     this.settings = settings;
     this.cookieNames = cookieNames(settings);
     const { base } = this.cookieNames;
-    this.finished = new Remembered(`${base} finished`, MAX_REMEMBERED);
+    this.#finished = new Remembered(`${base} finished`, MAX_REMEMBERED);
     this.#ended = new Remembered(`${base} ended`, MAX_REMEMBERED);
     this.#renewals = new Renewals(`${base} renewals`);
     this.#verifier = new JwtVerifier({
@@ -61,6 +62,20 @@ export class OidcClient {
       this.#known.add(text, known);
     }
     return this.#ended.has(known.session.id, gateway) ? undefined : known;
+  }
+
+  /** Whether another replica has ended a session. Rejects with a StoreError if the store does not respond. */
+  async isEndedElsewhere({ session }: KnownSession, gateway: GatewayContext): Promise<boolean> {
+    const logins = loginsOf(gateway);
+    return logins !== undefined && (await logins.isEnded(session.id));
+  }
+
+  /** Uses the state of a login. Returns false if it was used before. Rejects with a StoreError if the store does not respond. */
+  async finish(login: BegunLogin, gateway: GatewayContext): Promise<boolean> {
+    const end = endOfLogin(login);
+    if (!this.#finished.add(login.state, end, gateway)) return false;
+    const logins = loginsOf(gateway);
+    return logins === undefined || logins.use(login.state, end);
   }
 
   /** Seals a session for its cookie. */
@@ -94,14 +109,14 @@ export class OidcClient {
   }
 
   /**
-   * Renews a session that is due, with one request to the provider for all concurrent callers. `undefined` if it cannot be
-   * renewed. Never rejects.
+   * Renews a session that is due, with one request to the provider for all concurrent callers of all replicas. `undefined` if it
+   * cannot be renewed. Never rejects.
    */
   renewed(before: KnownSession, gateway: GatewayContext): Promise<KnownSession | undefined> {
     const { refreshToken } = before.session;
     if (refreshToken === undefined) return Promise.resolve(undefined);
     const renew = () =>
-      this.#renew(before, refreshToken, gateway).catch((error: unknown) => {
+      this.#renewOnce(before, refreshToken, gateway).catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error);
         gateway.warn(`a session could not be renewed: ${reason}`);
         return undefined;
@@ -109,13 +124,14 @@ export class OidcClient {
     return this.#renewals.of(refreshToken, renew, gateway);
   }
 
-  /** Ends a session in this process, and revokes its refresh token. Never rejects. */
+  /** Ends a session, and revokes its refresh token. Rejects with a StoreError if other replicas would not know. */
   async end(
     { session }: KnownSession,
     endpoints: ProviderEndpoints | undefined,
     gateway: GatewayContext,
   ): Promise<void> {
     const last = Math.max(session.end * SECOND, Date.now()) + ENDED_TIME;
+    await loginsOf(gateway)?.end(session.id, last);
     this.#ended.add(session.id, last, gateway);
     const { refreshToken } = session;
     const url = endpoints?.revocationEndpoint;
@@ -126,6 +142,22 @@ export class OidcClient {
     ];
     const request = tokenRequest(url, form, this.#client(endpoints));
     await fetchResponse(request, { maxBytes: 65_536, deadline: 5 * SECOND }).catch(() => undefined);
+  }
+
+  async #renewOnce(
+    before: KnownSession,
+    refreshToken: string,
+    gateway: GatewayContext,
+  ): Promise<KnownSession | undefined> {
+    const logins = loginsOf(gateway);
+    if (logins === undefined) return this.#renew(before, refreshToken, gateway);
+    const text = await logins.renewed(refreshToken, async () => {
+      const renewed = await this.#renew(before, refreshToken, gateway);
+      return this.sealed(renewed.session, gateway);
+    });
+    return text === undefined
+      ? undefined
+      : unsealed(text, gateway.sessionKey, this.cookieNames.base);
   }
 
   async #renew(
@@ -173,6 +205,11 @@ export class OidcClient {
     if (isOthers) throw new Error("the id token belongs to another client");
     return { text, claims };
   }
+}
+
+/** Returns the logins of all replicas; `undefined` without a store. */
+function loginsOf({ store }: GatewayContext): SharedLogins | undefined {
+  return store && SharedLogins.of(store);
 }
 
 function tokensIn({ refresh_token: token, expires_in: time }: JsonObject) {

@@ -1,0 +1,98 @@
+import { hash, randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { MINUTE, SECOND } from "../../process/units.ts";
+import type { Store } from "../../store/store.ts";
+import { WatchedRecords } from "../../store/watched-records.ts";
+
+/** Time in milliseconds for which replicas with the earlier session get the renewed one. */
+const RENEWED_TIME = MINUTE;
+/** Maximum time in milliseconds that a replica waits for another one that renews, which may have ended. */
+const MAX_WAIT = 15 * SECOND;
+/** Milliseconds between questions whether another replica has renewed. */
+const POLL_INTERVAL = 100;
+/** Beginning of the value of a renewal in flight; sealed sessions have no ":". */
+const IN_FLIGHT = "lease:";
+
+/** Instances of stores: routes of one gateway share what they read. */
+const instances = new WeakMap<Store, SharedLogins>();
+
+/** Logins as all replicas know them. Methods reject with a StoreError if the store does not respond. */
+export class SharedLogins {
+  readonly #store: Store;
+  readonly #ended: WatchedRecords<boolean>;
+
+  private constructor(store: Store) {
+    this.#store = store;
+    this.#ended = new WatchedRecords(store, {
+      space: "ended-logins",
+      read: (_, text) => text !== undefined,
+      // Ids are in sealed cookies, so nobody can make them up.
+      isCached: () => true,
+    });
+  }
+
+  /** Returns the instance for a store. */
+  static of(store: Store): SharedLogins {
+    const known = instances.get(store);
+    if (known !== undefined) return known;
+    const made = new SharedLogins(store);
+    instances.set(store, made);
+    return made;
+  }
+
+  /** Whether a replica has ended a session. */
+  isEnded(id: string): Promise<boolean> {
+    return this.#ended.find(id);
+  }
+
+  /** Ends a session, until `expires` in milliseconds since 1970. */
+  async end(id: string, expires: number): Promise<void> {
+    await this.#store.replace("ended-logins", id, { was: undefined, value: "1", expires });
+  }
+
+  /** Uses the state of a login, until `expires` in milliseconds since 1970. Returns false if it was used before, at any replica. */
+  use(state: string, expires: number): Promise<boolean> {
+    const change = { was: undefined, value: "1", expires };
+    return this.#store.replace("used-logins", digestOf(state), change);
+  }
+
+  /**
+   * Renews with a refresh token at one replica. `renew` returns the sealed session, or `undefined` if it cannot be renewed now; the
+   * other replicas get the same result.
+   */
+  async renewed(
+    refreshToken: string,
+    renew: () => Promise<string | undefined>,
+  ): Promise<string | undefined> {
+    const id = digestOf(refreshToken);
+    const lease = `${IN_FLIGHT}${randomUUID()}`;
+    const begun = { was: undefined, value: lease, expires: Date.now() + MAX_WAIT };
+    if (!(await this.#store.replace("login-renewals", id, begun))) return this.#awaited(id);
+    let sealed: string | undefined;
+    try {
+      sealed = await renew();
+      return sealed;
+    } finally {
+      const expires = Date.now() + RENEWED_TIME;
+      const ended = { was: lease, value: sealed, ...(sealed !== undefined && { expires }) };
+      // The provider has responded: its tokens must not be lost because the store does not respond.
+      await this.#store.replace("login-renewals", id, ended).catch(() => false);
+    }
+  }
+
+  /** Waits for the result of another replica. */
+  async #awaited(id: string): Promise<string | undefined> {
+    const deadline = performance.now() + MAX_WAIT;
+    while (performance.now() < deadline) {
+      const value = await this.#store.read("login-renewals", id);
+      if (value === undefined) return undefined;
+      if (!value.startsWith(IN_FLIGHT)) return value;
+      await pause(POLL_INTERVAL);
+    }
+    return undefined;
+  }
+}
+
+function digestOf(text: string): string {
+  return hash("sha256", text, "base64url");
+}
