@@ -1,6 +1,7 @@
 import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import { backendReference } from "../../manifests/field-types.ts";
 import type { SimilarRequestsConfig } from "../../model/llm-policies.ts";
+import type { BackendAuthConfig } from "../../model/server-policies.ts";
 import {
   type Infer,
   integer,
@@ -20,7 +21,11 @@ import {
 } from "../parts/callout-server.ts";
 import type { CalloutTarget } from "../parts/callout-target.ts";
 import { keyOf } from "../parts/read-connection.ts";
-import { credentialSchema, readSecretValue } from "../parts/sent-credentials.ts";
+import {
+  type CredentialValue,
+  credentialSchema,
+  readSecretValue,
+} from "../parts/sent-credentials.ts";
 import type { GuardContext } from "./guard-manifest-form.ts";
 
 /** Search for responses to similar requests, complete. */
@@ -116,14 +121,17 @@ export function lowerSemantic(
   const { host, backend, apiKey } = given;
   const isOwn = host === undefined && backend === undefined;
   const server = lowerServer(isOwn ? { host: OPENAI } : given, origin);
-  const key = apiKey && keyOf(readSecretValue(apiKey, childOf(origin, "apiKey")));
-  const policies = key && { auth: { ...key, origin } };
+  const auth = apiKey === undefined ? undefined : readKey(apiKey, origin);
   return {
     ...commonOf(given),
-    server: policies === undefined ? server : { ...server, policies },
+    server: auth === undefined ? server : { ...server, policies: { auth } },
     needsKey: isOwn,
     origin,
   };
+}
+
+function readKey(key: CredentialValue, origin: Origin): BackendAuthConfig {
+  return { ...keyOf(readSecretValue(key, childOf(origin, "apiKey"))), origin };
 }
 
 /** Reads `cache.semantic` of a manifest; returns `undefined` if its server is unknown (reported). */
