@@ -42,6 +42,7 @@ const LONG_WAITS: Readonly<Record<string, number>> = {
   "test/llm/stream-faults.test.ts": 1,
   "test/mcp/reload-lists.test.ts": 1,
   "test/policies/jwt-auth.test.ts": 1,
+  "test/policies/oidc-replicas.test.ts": 1,
   "test/policies/timeout.test.ts": 1,
 };
 

@@ -257,7 +257,7 @@ return 1
 
 /**
  * Adds a vector to the list of a pool. Key: the vectors by number. Arguments: the vector, milliseconds until an unused list expires,
- * and the maximum number of vectors. Numbers are microseconds by the server's clock, so that they go on after the list was lost:
+ * and the maximum number of vectors. Numbers are microseconds by the server's clock, so that they continue after the list was lost:
  * replicas ask for what is newer than the last one that they know.
  */
 export const addVectorScript = script(`

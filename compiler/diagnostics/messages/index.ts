@@ -1,4 +1,5 @@
 import { auditMessages } from "./audit.ts";
+import { cacheMessages } from "./cache.ts";
 import { celMessages } from "./cel.ts";
 import { connectionMessages } from "./connections.ts";
 import { fileMessages } from "./files.ts";
@@ -32,6 +33,7 @@ export const messages = {
   ...logMessages,
   ...tracingMessages,
   ...llmMessages,
+  ...cacheMessages,
   ...celMessages,
   ...kubernetesMessages,
   ...referenceMessages,

@@ -2,9 +2,9 @@ import { isUtf8 } from "node:buffer";
 import type { Exchange } from "../../http/exchange.ts";
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import type { Upstream } from "../../http/upstream/upstream.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { MiB } from "../../process/units.ts";
 import { Callout } from "../../telemetry/callout.ts";
-import { isJsonObject } from "../chat/request-object.ts";
 import { type UnitVector, unitVector } from "./vector-index.ts";
 
 /** A server with OpenAI's API for embeddings. */

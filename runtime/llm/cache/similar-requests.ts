@@ -1,7 +1,7 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { ResponsePool, StoredResponses } from "../../store/responses.ts";
 import { type EmbeddingServer, embed } from "./embedding-server.ts";
-import { type Nearest, type UnitVector, unitVector, VectorIndex } from "./vector-index.ts";
+import { type SimilarVector, type UnitVector, unitVector, VectorIndex } from "./vector-index.ts";
 
 /** Settings of the search for similar requests. */
 export interface SimilaritySettings extends EmbeddingServer {
@@ -49,8 +49,8 @@ export class SimilarRequests {
   }
 
   /** Returns the key of the response to the most similar request; `undefined` if none is similar enough. */
-  nearest({ group, vector }: Meaning): Nearest | undefined {
-    return this.#index.nearest(group, vector, this.#settings.threshold, performance.now());
+  closest({ group, vector }: Meaning): SimilarVector | undefined {
+    return this.#index.closest(group, vector, this.#settings.threshold, performance.now());
   }
 
   /** Adds a request whose response is cached. `threads`: those that divide the limit. */

@@ -1,5 +1,5 @@
+import { isJsonObject } from "../../json/json-object.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
-import { isJsonObject } from "../chat/request-object.ts";
 import { tokenCount, type Usage } from "../chat/usage.ts";
 import type { CachedResponse } from "./response-cache.ts";
 

@@ -15,7 +15,7 @@ export interface UnitVector {
 }
 
 /** The most similar vector, and its cosine. */
-export interface Nearest {
+export interface SimilarVector {
   readonly id: string;
   readonly score: number;
 }
@@ -71,13 +71,13 @@ export class VectorIndex {
   }
 
   /** Returns the most similar vector of a group whose cosine is at least `threshold`. */
-  nearest(
+  closest(
     group: string,
     { values, rests }: UnitVector,
     threshold: number,
     now: number,
-  ): Nearest | undefined {
-    let best: Nearest | undefined;
+  ): SimilarVector | undefined {
+    let best: SimilarVector | undefined;
     let least = threshold;
     for (const { id, vector, ends } of this.#groups.get(group)?.values() ?? []) {
       if (ends <= now) this.remove(group, id);

@@ -3,10 +3,11 @@ import { SECOND } from "../../process/units.ts";
 import type { CachedResponse, RequestDigest, ResponseCache } from "../cache/response-cache.ts";
 import type { Meaning } from "../cache/similar-requests.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
-import { type CallPlace, cacheKey } from "./cache-key.ts";
+import { type CallPlace, cacheKey, questionGroup } from "./cache-key.ts";
 import { CacheMetrics } from "./cache-metrics.ts";
 import type { CallAttributes } from "./call-attributes.ts";
 import type { ChatCall } from "./chat-call.ts";
+import type { LlmOperation } from "./chat-service.ts";
 import type { FurtherQuestion } from "./further-responses.ts";
 import { recordUsage } from "./record-call.ts";
 import { ResponseRecording } from "./response-recording.ts";
@@ -63,14 +64,18 @@ export class CachedCall {
    */
   async respondFurther(
     attributes: CallAttributes,
-    client: Pick<FurtherQuestion, "guard" | "errors" | "operation">,
+    { operation, ...client }: ClientSide,
   ): Promise<boolean> {
     const exchange = this.#exchange;
     const { further } = this.#place.target;
     if (further === undefined || this.#maxAge <= 0) return false;
     const { key } = this.#request;
-    const question = { ...this.#place, ...client, key, maxAge: this.#maxAge };
-    const { found, score, meaning } = await further.find(question);
+    const { found, score, meaning } = await further.find({
+      ...client,
+      ...{ exchange, key, maxAge: this.#maxAge },
+      comparedText: () =>
+        operation === "chat" ? questionGroup(this.#place, this.#cache) : undefined,
+    });
     if (exchange.isOver) return true;
     this.#meaning = meaning;
     if (found === undefined) return false;
@@ -167,6 +172,12 @@ function maxAgeOf(header: string | undefined): number {
   if (hasDirective(header, "no-cache")) return 0;
   const [, seconds] = /(?:^|,)\s*max-age\s*=\s*"?(\d{1,9})"?\s*(?:,|$)/i.exec(header) ?? [];
   return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * SECOND;
+}
+
+/** Client of a call, and the guards of responses to it. */
+interface ClientSide extends Pick<FurtherQuestion, "guard" | "errors"> {
+  /** Only completions are compared by meaning. */
+  readonly operation: LlmOperation;
 }
 
 /** How a response was found. */

@@ -6,8 +6,6 @@ import { decodeResponse, encodeResponse } from "../cache/stored-response.ts";
 import type { ErrorFormat } from "../chat/formats.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
 import { recordGuards } from "../guards/record-guards.ts";
-import { type CallPlace, questionGroup } from "./cache-key.ts";
-import type { LlmOperation } from "./chat-service.ts";
 import { replayGuarded } from "./guarded-replay.ts";
 import type { ResponseGuard } from "./response-guard.ts";
 
@@ -21,7 +19,8 @@ export interface FurtherSettings {
 }
 
 /** A call that has no cached response here. */
-export interface FurtherQuestion extends CallPlace {
+export interface FurtherQuestion {
+  readonly exchange: Exchange;
   /** Key of its response. */
   readonly key: string;
   /** Maximum age of a response that the client accepts, in milliseconds. */
@@ -30,12 +29,19 @@ export interface FurtherQuestion extends CallPlace {
   readonly guard: ResponseGuard | undefined;
   /** Format of the client. */
   readonly errors: ErrorFormat;
-  /** Only completions are compared by meaning. */
-  readonly operation: LlmOperation;
+  /** Returns what is compared by meaning; `undefined` if only an equal request gets the same response. */
+  readonly comparedText: () => ComparedText | undefined;
 }
 
-/** What is known of a call after the search. */
-export interface FurtherAnswer {
+/** A text that is compared with those of other requests. */
+export interface ComparedText {
+  readonly text: string;
+  /** Requests that differ only in this text; others are never compared. */
+  readonly group: string;
+}
+
+/** Result of a search for a response. */
+export interface FurtherResult {
   /** `undefined` if a provider has to be asked. */
   readonly found: CachedResponse | undefined;
   /** Cosine of the texts, if the response is that to a similar request; `undefined` if the request was equal. */
@@ -65,15 +71,15 @@ export class FurtherResponses {
    * Searches for a response. Throws LlmRefusal if a guard rejects it now. A store or a server of embeddings that does not respond
    * counts as no response.
    */
-  async find(question: FurtherQuestion): Promise<FurtherAnswer> {
-    const { exchange, key, maxAge, operation } = question;
+  async find(question: FurtherQuestion): Promise<FurtherResult> {
+    const { exchange, key, maxAge } = question;
     const stored = await this.#read(exchange, key);
     if (stored !== undefined && ageOf(stored) <= maxAge) {
       const found = await guarded(stored, question);
       if (found !== undefined) return { found };
     }
-    const similar = operation === "chat" ? this.#similar : undefined;
-    const text = similar && questionGroup(question, this.#cache);
+    const similar = this.#similar;
+    const text = similar && question.comparedText();
     if (similar === undefined || text === undefined || exchange.isOver) return NOTHING;
     const [meaning] = await Promise.all([
       similar.meaningOf(exchange, text.group, text.text),
@@ -81,9 +87,9 @@ export class FurtherResponses {
     ]);
     if (meaning === undefined) return NOTHING;
     for (;;) {
-      const nearest = similar.nearest(meaning);
-      if (nearest === undefined) return { found: undefined, meaning };
-      const { id, score } = nearest;
+      const closest = similar.closest(meaning);
+      if (closest === undefined) return { found: undefined, meaning };
+      const { id, score } = closest;
       const now = performance.now();
       const known = this.#cache.find(id, now, maxAge) ?? (await this.#read(exchange, id));
       const found = known && ageOf(known) <= maxAge ? await guarded(known, question) : undefined;
@@ -137,7 +143,7 @@ interface OpenPool {
   readonly pool: ResponsePool;
 }
 
-const NOTHING: FurtherAnswer = { found: undefined };
+const NOTHING: FurtherResult = { found: undefined };
 
 function ageOf({ storedAt }: CachedResponse): number {
   return performance.now() - storedAt;

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import { isJsonObject } from "../chat/request-object.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 
 /** The text that a user sent last, and everything else of the request. */
 export interface LastQuestion {
