@@ -22,7 +22,11 @@ function route(namespace: string): TestObject {
 
 /** A policy that refuses these paths below the route of a namespace. */
 function deny(namespace: string, paths: readonly string[]): TestObject {
-  const terms = paths.map((each) => `request.path == "/${namespace}/${each}"`);
+  // Loops inside loops take the compiler longer than plain comparisons.
+  const terms = paths.map(
+    (each) =>
+      `[1, 2].exists(a, [1, 2].exists(b, a < b && request.path == "/${namespace}/${each}"))`,
+  );
   const size = Math.ceil(terms.length / 64);
   const matchExpressions = Array.from({ length: Math.ceil(terms.length / size) }, (_, index) =>
     terms.slice(index * size, (index + 1) * size).join(" || "),
@@ -42,7 +46,7 @@ function deny(namespace: string, paths: readonly string[]): TestObject {
 
 /** Thousands of paths, of which no two versions have one in common; more would be too large to be read. */
 const many = (version: number) =>
-  Array.from({ length: 7_000 }, (_, index) => `${version}-${index}`);
+  Array.from({ length: 2_500 }, (_, index) => `${version}-${index}`);
 
 describeUnless(missing)("changes that take long to compile", () => {
   let front: FrontGateway;
