@@ -123,7 +123,7 @@ spec:
       const agent = await startAgent();
       await settled();
       await first.stop("SIGKILL");
-      const phases = [/following/, /ready|compiled/, /has 1 data planes/, /leading/];
+      const phases = [/watching/, /ready|compiled/, /has 1 data planes/, /leading/];
       for (const phase of phases) {
         await change();
         const next = controller();
