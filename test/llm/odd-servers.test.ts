@@ -1,4 +1,8 @@
 import { expect, it } from "vitest";
+import { converseUpstream } from "../../runtime/llm/formats/converse/upstream.ts";
+import { generateContentUpstream } from "../../runtime/llm/formats/generate-content/upstream.ts";
+import { messagesUpstream } from "../../runtime/llm/formats/messages/upstream.ts";
+import { responsesUpstream } from "../../runtime/llm/formats/responses/upstream.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
@@ -123,4 +127,60 @@ it("parallel calls that all have the index 0 are calls of their own", async () =
     expect.objectContaining({ id: "a", partial_json: '{"at":"one"}' }),
     expect.objectContaining({ id: "b", partial_json: '{"at":"two"}' }),
   ]);
+});
+
+it("images and sound that the client's format lacks are an error, not an empty answer", async () => {
+  const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } };
+  const media = [{ images: [image] }, { audio: { id: "a", data: "AAAA", transcript: "Hi" } }];
+  for (const each of media) {
+    const [whole, streamed] = await answered({ role: "assistant", content: null, ...each }, [each]);
+    expect([whole, streamed]).toEqual([502, 502]);
+  }
+});
+
+it("arguments that are encoded twice are the arguments of the tool", async () => {
+  const text = JSON.stringify(JSON.stringify({ at: "it" }));
+  const calls = [{ id: "a", function: { name: "look", arguments: text } }];
+  const [whole] = await answered({ role: "assistant", content: null, tool_calls: calls }, []);
+  expect(whole).toEqual([expect.objectContaining({ name: "look", input: { at: "it" } })]);
+});
+
+const unknown = [
+  ["Anthropic", messagesUpstream, { content: [{ type: "container_upload", file_id: "f" }] }],
+  [
+    "Bedrock",
+    converseUpstream,
+    { output: { message: { content: [{ image: { format: "png" } }] } } },
+  ],
+  [
+    "Gemini",
+    generateContentUpstream,
+    { candidates: [{ content: { parts: [{ inlineData: { data: "AAAA" } }] } }] },
+  ],
+  ["OpenAI", responsesUpstream, { output: [{ type: "image_generation_call", result: "AAAA" }] }],
+] as const;
+
+it.each(unknown)("content of %s that no other format has is an error", (_, format, body) => {
+  expect(() => format.readResponse(body)).toThrow("the response has");
+});
+
+it("pieces of content that no other format has are an error", () => {
+  const event = (data: object) => Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
+  const image = { content: { parts: [{ inlineData: { data: "AAAA" } }] } };
+  const upload = {
+    type: "content_block_start",
+    index: 0,
+    content_block: { type: "container_upload" },
+  };
+  const streams = [
+    generateContentUpstream.openStream(1e6).push(event({ candidates: [image] })),
+    messagesUpstream.openStream(1e6).push(event(upload)),
+  ];
+  for (const events of streams) expect(events.at(-1)).toMatchObject({ kind: "error" });
+});
+
+it("text that Bedrock cites is text", () => {
+  const citationsContent = { content: [{ text: "Hi" }], citations: [] };
+  const body = { output: { message: { content: [{ citationsContent }] } }, stopReason: "end_turn" };
+  expect(converseUpstream.readResponse(body).blocks).toEqual([{ kind: "text", text: "Hi" }]);
 });

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
-import { isFilledText, providerText } from "../parse-object.ts";
+import { isFilledText, parseObject, providerText } from "../parse-object.ts";
 import { readCompletionsUsage } from "./usage.ts";
 
 /** Reads a whole response of chat completions. Throws if it has no choice. */
@@ -34,6 +34,8 @@ function messageBlocks(message: JsonObject): readonly ResponseBlock[] {
     });
   }
   const content = contentPieces(message.content) ?? unreadable("content");
+  const media = mediaIn(message);
+  if (media !== undefined) unreadable(media);
   const refusal = isFilledText(message.refusal) && content.length === 0 ? message.refusal : "";
   for (const { kind, text } of content) {
     blocks.push(kind === "text" ? { kind, text } : { kind, text, signature: undefined });
@@ -45,11 +47,29 @@ function messageBlocks(message: JsonObject): readonly ResponseBlock[] {
       kind: "tool-call",
       id: providerText(call.id) ?? `call_${index}`,
       name: providerText(called.name) ?? unreadable("name"),
-      input: argumentsText(called.arguments) ?? unreadable("arguments"),
+      input: unquoted(argumentsText(called.arguments) ?? unreadable("arguments")),
       signature: thoughtSignature(call),
     });
   }
   return blocks;
+}
+
+/** Returns the member of a message or a delta with images or sound, which other formats cannot express. */
+export function mediaIn(message: JsonObject): string | undefined {
+  const { images, audio } = message;
+  if (Array.isArray(images) && images.length > 0) return "images";
+  return isJsonObject(audio) ? "audio" : undefined;
+}
+
+/** Returns arguments that a server has encoded twice as the JSON of an object. */
+function unquoted(text: string): string {
+  if (!text.startsWith('"')) return text;
+  try {
+    const inner: unknown = JSON.parse(text);
+    return typeof inner === "string" && parseObject(inner) !== undefined ? inner : text;
+  } catch {
+    return text;
+  }
 }
 
 function unreadable(field: string): never {

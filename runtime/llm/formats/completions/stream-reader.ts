@@ -8,6 +8,7 @@ import { readCompletionsError } from "./errors.ts";
 import {
   argumentsText,
   contentPieces,
+  mediaIn,
   messageCalls,
   readFinish,
   thoughtSignature,
@@ -177,7 +178,7 @@ function contentOf(delta: JsonObject): readonly StreamEvent[] | undefined {
   const signature = delta.reasoning_signature;
   if (typeof signature === "string") events.push({ kind: "signature", signature });
   const content = contentPieces(delta.content);
-  if (content === undefined) return undefined;
+  if (content === undefined || mediaIn(delta) !== undefined) return undefined;
   events.push(...content);
   const { refusal } = delta;
   if (typeof refusal === "string" && refusal !== "") events.push({ kind: "text", text: refusal });

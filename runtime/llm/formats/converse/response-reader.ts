@@ -21,17 +21,27 @@ export function readConverseResponse(body: JsonObject): ChatResponse {
   };
 }
 
-/** Omits blocks that no other format has. */
+/** Omits results of tools that Bedrock ran. Throws for content that no other format has. */
 function readBlock(block: JsonObject): readonly ResponseBlock[] {
-  const { text, toolUse, reasoningContent } = block;
+  const { text, toolUse, reasoningContent, citationsContent: cited } = block;
   if (typeof text === "string") return [{ kind: "text", text }];
+  if (isJsonObject(cited) && Array.isArray(cited.content)) {
+    return cited.content.filter(isJsonObject).flatMap(readBlock);
+  }
   if (isJsonObject(toolUse)) {
     const { toolUseId, name, input } = toolUse;
     if (typeof toolUseId !== "string" || typeof name !== "string") return [];
     return [{ kind: "tool-call", id: toolUseId, name, input: JSON.stringify(input ?? {}) }];
   }
-  return isJsonObject(reasoningContent) ? readReasoning(reasoningContent) : [];
+  if (isJsonObject(reasoningContent)) return readReasoning(reasoningContent);
+  if (Object.keys(block).every((key) => WITHOUT_CONTENT.has(key))) return [];
+  throw new Error(`the response has a block with "${Object.keys(block).join('", "')}"`);
 }
+
+/** Members of blocks and deltas that add nothing to what the model says. */
+export const WITHOUT_CONTENT: ReadonlySet<string> = new Set([
+  ...["toolResult", "citation", "cachePoint", "text", "toolUse", "reasoningContent"],
+]);
 
 function readReasoning({
   reasoningText,

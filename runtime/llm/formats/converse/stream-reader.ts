@@ -3,10 +3,10 @@ import { type AwsEvent, AwsEventReader } from "../../../http/body/aws-event-stre
 import { isJsonObject } from "../../../json/json-object.ts";
 import type { StreamReader } from "../../chat/formats.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
-import { corrupt, cutOff, eventTooLong, malformed, notJson } from "../broken-stream.ts";
+import { corrupt, cutOff, eventTooLong, malformed, notJson, unreadable } from "../broken-stream.ts";
 import { isFilledText, parseObject } from "../parse-object.ts";
 import { kindOfException } from "./errors.ts";
-import { readConverseStop } from "./response-reader.ts";
+import { readConverseStop, WITHOUT_CONTENT } from "./response-reader.ts";
 import { readConverseUsage } from "./usage.ts";
 
 /** Reads the binary stream of Bedrock's ConverseStream. Token counts follow the end of the message. */
@@ -71,8 +71,9 @@ export class ConverseEvents {
   }
 
   #block({ contentBlockIndex: index, start }: JsonObject): readonly StreamEvent[] {
-    const call = isJsonObject(start) ? start.toolUse : undefined;
-    if (!isJsonObject(call)) return [];
+    const begun = isJsonObject(start) ? start : {};
+    const call = begun.toolUse;
+    if (!isJsonObject(call)) return this.#withoutContent(begun);
     const { toolUseId: id, name } = call;
     if (typeof id !== "string" || typeof name !== "string") return this.fail(notJson);
     const count = this.#calls.size;
@@ -80,13 +81,21 @@ export class ConverseEvents {
     return [{ kind: "tool-call", index: count, id, name }];
   }
 
-  #delta(index: unknown, { text, toolUse, reasoningContent }: JsonObject): readonly StreamEvent[] {
+  /** Fails for content that no other format has. */
+  #withoutContent(object: JsonObject): readonly StreamEvent[] {
+    return Object.keys(object).every((key) => WITHOUT_CONTENT.has(key))
+      ? []
+      : this.fail(unreadable);
+  }
+
+  #delta(index: unknown, delta: JsonObject): readonly StreamEvent[] {
+    const { text, toolUse, reasoningContent } = delta;
     if (isFilledText(text)) return [{ kind: "text", text }];
     const call = this.#calls.get(index);
     if (isJsonObject(toolUse) && isFilledText(toolUse.input) && call !== undefined) {
       return [{ kind: "tool-input", index: call, text: toolUse.input }];
     }
-    if (!isJsonObject(reasoningContent)) return [];
+    if (!isJsonObject(reasoningContent)) return this.#withoutContent(delta);
     const { text: thought, signature, redactedContent: data } = reasoningContent;
     if (isFilledText(thought)) return [{ kind: "reasoning", text: thought }];
     if (isFilledText(signature)) return [{ kind: "signature", signature }];

@@ -72,8 +72,9 @@ export function isPromptBlocked({ promptFeedback: feedback }: JsonObject): boole
 }
 
 /**
- * Returns the blocks of a part; none for parts that were not requested (images, code that the provider ran). The signature
- * of a call is also added to a reasoning block before it, so that it survives in formats whose calls have no signatures.
+ * Returns the blocks of a part; none for code that the provider ran, whose output is part of the text. The signature of a call
+ * is also added to a reasoning block before it, so that it survives in formats whose calls have no signatures. Throws for content
+ * that no other format has, such as an image.
  */
 export function readPart(part: JsonObject): readonly ResponseBlock[] {
   const { text, functionCall: call } = part;
@@ -89,10 +90,18 @@ export function readPart(part: JsonObject): readonly ResponseBlock[] {
     if (signature === undefined) return [block];
     return [{ kind: "reasoning", text: "", signature: markSignature(signature) }, block];
   }
+  const other = Object.keys(part).find((key) => !WITHOUT_CONTENT.has(key));
+  if (other !== undefined) throw new Error(`the response has a part with "${other}"`);
   if (typeof text !== "string" || text === "") return [];
   if (part.thought === true) return [{ kind: "reasoning", text, signature: undefined }];
   return [{ kind: "text", text }];
 }
+
+/** Members of parts that add nothing to what the model says, besides its text. */
+const WITHOUT_CONTENT: ReadonlySet<string> = new Set([
+  ...["text", "thought", "thoughtSignature", "partMetadata", "videoMetadata", "mediaResolution"],
+  ...["executableCode", "codeExecutionResult", "toolCall", "toolResponse"],
+]);
 
 /** Reads `finishReason`; unknown values are a normal end. There is no value for calls. */
 export function readFinishReason(finish: unknown, hasCalls: boolean): StopReason {

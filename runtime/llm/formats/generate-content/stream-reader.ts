@@ -4,7 +4,7 @@ import type { ResponseBlock } from "../../chat/response.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
 import type { SearchBlock } from "../../chat/web-search.ts";
-import { cutOff, notJson } from "../broken-stream.ts";
+import { cutOff, notJson, unreadable } from "../broken-stream.ts";
 import { parseObject } from "../parse-object.ts";
 import type { SseEventReader } from "../sse-stream-reader.ts";
 import { readGenerateContentError } from "./errors.ts";
@@ -40,7 +40,8 @@ export class GenerateContentEventReader implements SseEventReader {
       return [{ kind: "error", error: { kind, message } }];
     }
     const candidate = firstCandidate(response);
-    const blocks = candidate === undefined ? [] : candidateParts(candidate).flatMap(readPart);
+    const blocks = candidate === undefined ? [] : partsOf(candidate);
+    if (blocks === undefined) return [unreadable];
     if (blocks.length > 0) this.#hasParts = true;
     this.#search = (candidate && readGrounding(candidate)) ?? this.#search;
     if (typeof candidate?.finishReason === "string") this.#finish = candidate.finishReason;
@@ -96,6 +97,15 @@ export class GenerateContentEventReader implements SseEventReader {
       default:
         return [];
     }
+  }
+}
+
+/** Returns the blocks of a candidate; `undefined` if one cannot be read. */
+function partsOf(candidate: JsonObject): readonly ResponseBlock[] | undefined {
+  try {
+    return candidateParts(candidate).flatMap(readPart);
+  } catch {
+    return undefined;
   }
 }
 

@@ -38,7 +38,7 @@ export function readSearch(
   };
 }
 
-/** Omits blocks that no other format has (other server tools, which were not requested). */
+/** Omits what servers ran, whose results are part of the text. Throws for content that no other format has. */
 function readBlock(block: JsonObject): readonly ResponseBlock[] {
   switch (block.type) {
     case "text":
@@ -65,8 +65,15 @@ function readBlock(block: JsonObject): readonly ResponseBlock[] {
     case "redacted_thinking":
       return [{ kind: "redacted-reasoning", data: providerText(block.data) ?? "" }];
     default:
-      return [];
+      if (isServerBlock(block)) return [];
+      throw new Error(`the response has a block of type "${block.type}"`);
   }
+}
+
+/** Whether a block is a call that a server ran, or its result. */
+export function isServerBlock({ type }: JsonObject): boolean {
+  if (type === "server_tool_use" || type === "mcp_tool_use") return true;
+  return typeof type === "string" && type.endsWith("_tool_result");
 }
 
 /** Reads `stop_reason`; unknown values are a normal end. */

@@ -3,12 +3,12 @@ import { isJsonObject } from "../../../json/json-object.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
 import type { WebPage } from "../../chat/web-search.ts";
-import { cutOff, notJson } from "../broken-stream.ts";
+import { cutOff, notJson, unreadable } from "../broken-stream.ts";
 import { isFilledText, parseObject } from "../parse-object.ts";
 import type { SseEventReader } from "../sse-stream-reader.ts";
 import { readPage } from "../web-pages.ts";
 import { readMessagesError } from "./errors.ts";
-import { readSearch, readStop } from "./response-reader.ts";
+import { isServerBlock, readSearch, readStop } from "./response-reader.ts";
 import { readMessagesUsage } from "./usage.ts";
 
 /** Reads a stream of the Messages API. */
@@ -79,8 +79,11 @@ export class MessagesEventReader implements SseEventReader {
         return [readSearch(block, this.#searches)];
       case "redacted_thinking":
         return typeof data === "string" ? [{ kind: "redacted-reasoning", data }] : [];
-      default:
+      case "text":
+      case "thinking":
         return this.#delta(index, block);
+      default:
+        return isServerBlock(block) ? [] : [unreadable];
     }
   }
 

@@ -86,7 +86,7 @@ function isServerCall(type: unknown): boolean {
 }
 
 const SERVER_CALLS: ReadonlySet<string> = new Set([
-  ...["file_search_call", "code_interpreter_call", "image_generation_call"],
+  ...["file_search_call", "code_interpreter_call"],
   ...["mcp_call", "mcp_list_tools", "compaction"],
 ]);
 
