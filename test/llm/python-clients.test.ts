@@ -18,7 +18,8 @@ beforeAll(async () => {
   // Loading an SDK takes a second of a processor: one process is the client of every format.
   const script = path.join(import.meta.dirname, "python/clients.py");
   python = new TestProcess(await pythonFor("tests"), [script]);
-  gateway = await startPairs(await startScripted(upstream.respond));
+  // Google's client writes some members in their second spelling, which Google reads, but its schema does not list.
+  gateway = await startPairs(await startScripted(upstream.respond, "anything"));
 }, 300_000);
 
 it.each(Object.keys(clients))(
