@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { completionsUpstream } from "../../runtime/llm/formats/completions/upstream.ts";
 import { converseUpstream } from "../../runtime/llm/formats/converse/upstream.ts";
 import { generateContentUpstream } from "../../runtime/llm/formats/generate-content/upstream.ts";
 import { messagesUpstream } from "../../runtime/llm/formats/messages/upstream.ts";
@@ -177,6 +178,11 @@ it("pieces of content that no other format has are an error", () => {
     messagesUpstream.openStream(1e6).push(event(upload)),
   ];
   for (const events of streams) expect(events.at(-1)).toMatchObject({ kind: "error" });
+});
+
+it("a stream of chat completions without chunks is an error", () => {
+  const [event] = completionsUpstream.openStream(1e6).push(Buffer.from("data: [DONE]\n\n"));
+  expect(event).toMatchObject({ kind: "error" });
 });
 
 it("text that Bedrock cites is text", () => {

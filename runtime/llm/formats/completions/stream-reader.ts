@@ -30,7 +30,10 @@ export class CompletionsEventReader implements SseEventReader {
   #last = 0;
 
   read(data: string): readonly StreamEvent[] {
-    if (data === "[DONE]") return [...this.#release(), { kind: "end" }];
+    if (data === "[DONE]") {
+      // A stream without chunks is no completion.
+      return this.#hasStarted ? [...this.#release(), { kind: "end" }] : [cutOff];
+    }
     const chunk = parseObject(data);
     if (chunk === undefined) return [notJson];
     if (chunk.error !== undefined && chunk.error !== null) {
