@@ -10,6 +10,7 @@ import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { RouteMatch } from "../model/matches.ts";
 import type { AccessLogNode } from "./access-log.ts";
 import type { AcmeNode } from "./acme.ts";
+import type { AdminNode } from "./admin.ts";
 import type { BackendNode } from "./backends.ts";
 import type { DeploymentNode } from "./deployment.ts";
 import type { KeysApiNode } from "./keys-api.ts";
@@ -99,8 +100,10 @@ export interface ProcessNode {
   /** Destination of the audit log: a file, or the access log; `undefined` if it is disabled. */
   readonly audit?: { readonly file: string | undefined };
   readonly addresses: ServiceAddresses;
-  /** Address of the admin page of `gwc run`: a loopback `host:port`, or `off`. A bundle has none. */
+  /** Address of the admin page of `gwc run`: `host:port`, on loopback without a login, or `off`. A bundle has none. */
   readonly adminAddress: string;
+  /** Access to that page from other machines; absent if there is none. */
+  readonly admin?: AdminNode;
   readonly drain: DrainSettings;
   /** Number of threads; `undefined` for one. */
   readonly workers?: WorkerThreads;

@@ -207,6 +207,11 @@ export class LiveGateway implements LiveView {
     this.#running.adminRequest(request);
   }
 
+  /** Somebody logged in to the admin page, or used a wrong key. */
+  adminLogin(isRight: boolean, address: string): void {
+    this.#running.adminLogin(isRight, address);
+  }
+
   /** Responses of each route so far. */
   routes(): readonly RouteCount[] {
     return this.#figures.routeCounts(this.#running.metrics);

@@ -43,6 +43,8 @@ export interface RunningGateway {
   changeRefused(): void;
   /** Records a request from the admin page in the audit log. */
   adminRequest(request: AdminRequest): void;
+  /** Records a login to the admin page, or a wrong key, in the audit log. */
+  adminLogin(isRight: boolean, address: string): void;
   /** Log of the process. */
   readonly log: Pick<ProcessLog, "info" | "warn">;
   /** Whether the gateway can take requests: it does not wait for a certificate of a mesh, nor for its identity. */
@@ -299,6 +301,10 @@ class Running implements RunningGateway {
 
   adminRequest(request: AdminRequest): void {
     this.#output.audit?.adminRequest(request);
+  }
+
+  adminLogin(isRight: boolean, address: string): void {
+    this.#output.audit?.adminLogin(isRight, address);
   }
 
   get log(): ProcessLog {

@@ -121,6 +121,42 @@ describeUnless(missingBrowser)("the admin page", () => {
         await context.close();
       });
 
+  it("has a login without violations, on every screen and in both colors", async () => {
+    const any = "127.0.0.1:0";
+    const workspace = new Workspace({
+      "admin.key": "a-key-of-the-admin-page",
+      "gateway.yaml": JSON.stringify({
+        config: {
+          ...{ statsAddr: any, readinessAddr: any, adminAddr: any },
+          admin: { key: { file: "admin.key" } },
+        },
+        gateways: { default: { port: await freePort() } },
+        routes: [{ name: "a", policies: { directResponse: { status: 200 } } }],
+      }),
+    });
+    const started = await startAdmin(workspace.path("gateway.yaml"));
+    for (const colorScheme of ["light", "dark"] as const)
+      for (const { width, height } of SCREENS) {
+        const viewport = { width, height };
+        const context = await browser.newContext({ viewport, colorScheme, bypassCSP: true });
+        const page = await context.newPage();
+        await page.goto(started.url);
+        await page.getByLabel("Key").fill("wrong");
+        await page.getByRole("button", { name: "Log in" }).click();
+        await page.getByText("The key is wrong.").waitFor();
+        await page.evaluate(axe);
+        const { violations }: AxeResults = await page.evaluate("axe.run()");
+        expect(violations.map(({ id }) => id)).toEqual([]);
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(
+          width,
+        );
+        await page.getByLabel("Key").fill("a-key-of-the-admin-page");
+        await page.getByRole("button", { name: "Log in" }).click();
+        await page.getByRole("heading", { name: "Overview" }).waitFor();
+        await context.close();
+      }
+  });
+
   it.each(SCREENS)("has no content that is wider than $name", async ({ width, height }) => {
     const page = await browser.newPage({ viewport: { width, height } });
     const wide: string[] = [];

@@ -161,6 +161,18 @@ describeUnless(missingBrowser)("the admin page for a team", () => {
     await page.goto(new URL("/ui/keys", url).href);
     expect(await page.content()).not.toContain(key);
     await page.getByLabel("Key of the API for keys").fill(ADMIN_KEY);
+    await page.getByRole("button", { name: "Edit ci" }).click();
+    await page.getByLabel("Models").fill("other-*");
+    await page.getByLabel("Limits").fill('[{"counts":"requests","amount":7,"period":"day"}]');
+    await page.getByLabel("Expires").fill("soon");
+    await page.getByText("Write the expiry as 2027-01-31.").waitFor();
+    expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    await page.getByLabel("Expires").fill("");
+    await page.getByRole("button", { name: "Save" }).click();
+    const edited = page.getByRole("row", { name: /^ci.*other-\*.*never/ });
+    await edited.waitFor();
+    expect(await edited.textContent()).toContain("team=red");
+    await expect.poll(async () => (await call(key)).status).toBe(403);
     await page.getByRole("button", { name: "Revoke ci" }).click();
     await page.getByRole("button", { name: "Revoke ci" }).click();
     await page.getByText("No keys yet").waitFor();

@@ -37,6 +37,11 @@ beforeAll(async () => {
       policies: { mcpAuthorization: { rules: ['mcp.tool.name != "drop"'] } },
       backends: [{ mcp: { targets: ["a", "b"].map((name) => ({ name, mcp: { host: server } })) } }],
     },
+    {
+      name: "open",
+      matches: at("/open"),
+      backends: [{ mcp: { targets: [{ name: "a", mcp: { host: server } }] } }],
+    },
     { name: "asking", matches: at("/ask"), backends: [{ mcp: { targets: [asking] } }] },
     { name: "slow", matches: at("/slow"), backends: [{ host: slow }] },
     {
@@ -214,6 +219,44 @@ describeUnless(missingBrowser)("the playground in a browser", () => {
     expect(await result(page, "input_required")).toContain("Which colour?");
     await page.goto(new URL("/ui/requests", url).href);
     await page.getByText("1 MCP call waiting for input of their clients.").waitFor();
+    await page.close();
+  });
+
+  it("responds to what a server asks, and shows the result", async () => {
+    const page = await browser.newPage();
+    await page.goto(new URL("/ui/tools/asking", url).href);
+    await page.getByLabel("As a client with").selectOption("stateless");
+    await chooseUnlisted(page, "ask");
+    await page.getByRole("button", { name: "Call tool" }).click();
+    const question = page.locator("section", { hasText: "The server asks" }).last();
+    await question.getByText("Which colour?").waitFor();
+    await question.getByRole("button", { name: "Respond" }).click();
+    await question.waitFor({ state: "detached" });
+    expect(await result(page, "200")).toContain('"content": []');
+    await page.close();
+  });
+
+  it("gets prompts, and reads resources", async () => {
+    const page = await browser.newPage();
+    const lines = consoleOf(page);
+    await page.goto(new URL("/ui/tools/open", url).href);
+    await page.getByRole("button", { name: "Prompts", exact: true }).click();
+    await page.getByRole("button", { name: "List prompts" }).click();
+    await page.locator(".choices button").first().click();
+    await page.getByRole("button", { name: "Get prompt" }).click();
+    expect(await result(page, "200")).toContain("user");
+    await page.getByRole("button", { name: "Decide only" }).click();
+    expect(await result(page, "passes")).toContain("get prompt");
+    await page.getByRole("button", { name: "Resources", exact: true }).click();
+    await page.getByRole("button", { name: "List resources" }).click();
+    await page.locator(".choices button").first().click();
+    await page.getByRole("button", { name: "Read resource" }).click();
+    expect(await result(page, "200")).toContain("resource");
+    await page.getByLabel("As a client with").selectOption("stateless");
+    await page.getByRole("button", { name: "Read resource" }).click();
+    await page.getByText("What the gateway noted").click();
+    expect(await result(page, "mcp.resource.uri")).toContain("mcp.erastateless");
+    expect(lines).toEqual([]);
     await page.close();
   });
 

@@ -46,6 +46,7 @@ function rawConfigSchema() {
   const { name: _, config, ...fields } = standaloneFields();
   const modelCatalog = unsupported("prices of models in manifests");
   const keysApi = unsupported("the HTTP API for keys in manifests");
+  const admin = unsupported("the admin page in manifests: data planes have none");
   const customFunctions = unsupportedBut(
     "functions of expressions in manifests",
     "write the expression where it is used",
@@ -55,7 +56,7 @@ function rawConfigSchema() {
       ...fields,
       config: {
         ...config,
-        properties: { ...config.properties, modelCatalog, keysApi, customFunctions },
+        properties: { ...config.properties, modelCatalog, keysApi, admin, customFunctions },
       },
       listeners: list(
         object(

@@ -17,6 +17,7 @@ import {
   unsupportedBut,
 } from "../../schema/schema.ts";
 import { acmeSchema } from "./acme.ts";
+import { adminSchema } from "./admin.ts";
 import { logFieldsSchema } from "./frontend.ts";
 import { keysApiSchema } from "./keys-api.ts";
 import { modelCatalogSchema } from "./model-catalog.ts";
@@ -94,9 +95,10 @@ export const processSchema = object(
       examples: [":15021"],
     }),
     adminAddr: text(
-      "Address of the admin page of `gwc run`, or `off`. The page stays on loopback: of other addresses only the port is used.",
+      "Address of the admin page of `gwc run`, or `off`. Without `admin.key` the page stays on loopback: of other addresses only the port is used.",
       { format: "address-or-off", default: "127.0.0.1:15000" },
     ),
+    admin: adminSchema(),
     logging: object(
       {
         format: choice("Format of access lines.", ["text", "json"], { default: "text" }),

@@ -27,7 +27,7 @@ export function readProcess(
       stats: config.statsAddr ?? rest.addresses.stats,
       readiness: config.readinessAddr ?? rest.addresses.readiness,
     },
-    adminAddress: adminAddress(config.adminAddr) ?? rest.adminAddress,
+    adminAddress: adminAddress(config) ?? rest.adminAddress,
     drain: { min: milliseconds(min, rest.drain.min), max: milliseconds(max, rest.drain.max) },
     ...(config.workerThreads !== undefined && { workers: readThreads(config.workerThreads) }),
     ...(config.maxBufferedBytes === undefined ? {} : { maxBufferedBytes: config.maxBufferedBytes }),
@@ -40,14 +40,14 @@ export function reportAdminAddress(
   origin: Origin,
   diagnostics: Diagnostics,
 ): void {
-  const used = adminAddress(config?.adminAddr);
+  const used = adminAddress(config);
   if (used === undefined || used === config?.adminAddr) return;
   diagnostics.report("admin-address", childOf(origin, "config", "adminAddr"), { used });
 }
 
-/** Returns the loopback address for an address of the admin page, which has no authentication. */
-function adminAddress(address: string | undefined): string | undefined {
-  if (address === undefined || address === "off") return address;
+/** Returns the address of the admin page: on loopback, unless it has a login. */
+function adminAddress({ adminAddr: address, admin }: ProcessValue = {}): string | undefined {
+  if (address === undefined || address === "off" || admin?.key !== undefined) return address;
   const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(address) ?? [];
   return isLoopback(host) ? address : `127.0.0.1:${port}`;
 }

@@ -6,6 +6,7 @@ import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagno
 import type { CatalogSource } from "../../model/model-prices.ts";
 import { readAccessLogs, readLogLevels } from "./access-log.ts";
 import { readAcme } from "./acme.ts";
+import { readAdmin } from "./admin.ts";
 import { frontendSections, readFrontend } from "./frontend.ts";
 import { readKeysApi } from "./keys-api.ts";
 import { readProcess, reportAdminAddress, settleThreads } from "./process.ts";
@@ -35,9 +36,13 @@ export function lowerStandalone(
     sections.meet(section, broken.length === 0 ? ofClients : undefined);
   for (const idle of sections.idle()) reportIdle(idle, diagnostics);
   reportAdminAddress(file.config, origin, diagnostics);
+  const admin = readAdmin(file.config?.admin, childOf(origin, "config", "admin"));
   const gateway: GatewayResource = {
     kind: "gateway",
-    process: settleThreads(readProcess(file.config)),
+    process: {
+      ...settleThreads(readProcess(file.config)),
+      ...(admin !== undefined && { admin }),
+    },
     frontend: readFrontend(file.frontendPolicies, origin),
     accessLogs: readAccessLogs(file.config?.logging, file.frontendPolicies, origin),
     tracing: readTracings(file, origin, diagnostics),

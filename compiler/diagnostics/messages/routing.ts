@@ -149,7 +149,8 @@ export const routingMessages = {
     explanation:
       "The admin page (15000), metrics (15020) and readiness (15021) of a gateway are for the machine or pod that it " +
       "runs on. A backend with one of these addresses would expose them to every client, and in a shared cluster to " +
-      "other tenants.",
+      "other tenants. A route may protect the admin page of `gwc run` (guide admin): move the page to another port with " +
+      "`config.adminAddr`.",
   }),
   "tls-to-socket": message<{ host: string }>({
     severity: "error",

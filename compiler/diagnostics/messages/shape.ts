@@ -52,10 +52,11 @@ export const shapeMessages = {
   "admin-address": message<{ used: string }>({
     severity: "note",
     text: ({ used }) => `\`gwc run\` serves the admin page on ${used} only`,
-    hint: () => "to use it from elsewhere, forward the port: ssh -L, or kubectl port-forward",
+    hint: () =>
+      "to use it from elsewhere, add a login (config: { admin: { key: { file: admin.key } } }), or forward the port: ssh -L",
     explanation:
-      "The admin page shows the configuration and recent requests, and has no authentication. It is therefore served " +
-      "on loopback, whatever the address of `config.adminAddr`. A bundle has no admin page, so the setting does " +
+      "The admin page shows the configuration and recent requests. Without `config.admin.key` it has no login, so it is " +
+      "served on loopback, whatever the address of `config.adminAddr`. A bundle has no admin page, so the setting does " +
       "nothing there.",
   }),
   "ignored-field": message<{ field: string; why: string; instead: string | undefined }>({

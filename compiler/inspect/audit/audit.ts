@@ -112,13 +112,18 @@ function auditBind({ port, address, tls, listeners, origin }: BindNode, diagnost
   if (asks) diagnostics.report("credentials-in-clear", keyPlace(origin), { port });
 }
 
-/** Reports public metrics, except in a cluster, where they must be reachable. The admin page always listens on loopback only. */
+/** Reports services that accept keys without TLS, and public metrics, except in a cluster, where they must be reachable. */
 function auditProcess(
   { process, deployment, binds: [bind], keysApi }: Program,
   diagnostics: Diagnostics,
 ) {
   if (keysApi !== undefined && !isLoopback(keysApi.address))
     diagnostics.report("credentials-in-clear", keyPlace(keysApi.origin), { port: keysApi.port });
+  const [, adminHost = "", adminPort] = /^(.*):(\d+)$/.exec(process.adminAddress) ?? [];
+  if (process.admin !== undefined && adminPort !== undefined && !isLoopback(adminHost))
+    diagnostics.report("credentials-in-clear", keyPlace(process.admin.origin), {
+      port: Number(adminPort),
+    });
   const { stats } = process.addresses;
   if (deployment !== undefined || bind === undefined || !PUBLIC.test(stats)) return;
   const at = { file: bind.origin.file, document: 0, path: [], part: "file" } as const;

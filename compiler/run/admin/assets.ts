@@ -15,6 +15,9 @@ export interface PageAsset {
 /** The document, with a place for the key of the process. */
 export const DOCUMENT = readFileSync(path.join(adminAssets, "index.html"), "utf8");
 
+/** The document of the login. */
+export const LOGIN_DOCUMENT = readFileSync(path.join(adminAssets, "login.html"), "utf8");
+
 const FILES: Readonly<Record<string, readonly [type: string, read: () => Promise<string>]>> = {
   "page.css": ["text/css; charset=utf-8", async () => style()],
   "icon.svg": ["image/svg+xml", async () => text("icon.svg")],

@@ -1,14 +1,15 @@
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import type { PageAccess } from "./login/page-access.ts";
 
 /**
  * Whether a request to act comes from a page of this process: another site's page can name neither its origin nor its
  * key, and must ask before it sends JSON; a script of another user of the machine has not read the key of this page.
  */
-export function isOwnPage(request: IncomingMessage, key: string): boolean {
+export function isOwnPage(request: IncomingMessage, key: string, access: PageAccess): boolean {
   const { headers } = request;
   return (
-    headers.origin === `http://${headers.host ?? ""}` &&
+    access.isOwnOrigin(request) &&
     isOwnRead(request) &&
     headers["content-type"] === "application/json" &&
     isSame(String(headers["x-gwc-page"]), key)

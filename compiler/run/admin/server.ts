@@ -1,20 +1,20 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isLoopback } from "../../model/loopback.ts";
 import { askAccess } from "../playground/ask-access.ts";
 import { callRoute, type PlaygroundRequest } from "../playground/playground.ts";
 import { readRequest } from "../playground/read-request.ts";
 import { streamRoute } from "../playground/stream-route.ts";
 import { adminData } from "./api/admin-data.ts";
 import { readKeyAction, sendKeyAction } from "./api/key-actions.ts";
-import { DOCUMENT, PageAssets } from "./assets.ts";
+import { DOCUMENT, LOGIN_DOCUMENT, PageAssets } from "./assets.ts";
+import { PageAccess } from "./login/page-access.ts";
 import { isOwnPage, isOwnRead } from "./own-page.ts";
 import type { LiveView } from "./view.ts";
 
 /**
- * The admin page of `gwc run`, on a loopback address. It shows the gateway; its playground sends requests to the gateway's own
- * ports, and keys are changed through the API for keys with the operator's own credential.
+ * The admin page of `gwc run`, on a loopback address, or behind a login. It shows the gateway; its playground sends requests to
+ * the gateway's own ports, and keys are changed through the API for keys with the operator's own credential.
  */
 export class AdminServer {
   readonly #server: Server;
@@ -25,23 +25,25 @@ export class AdminServer {
     this.url = url;
   }
 
-  /** Listens on `host:port`. Rejects when it can't. */
+  /** Listens on `host:port`. Rejects if that is impossible, or if everybody could read the page there. */
   static open(address: string, view: LiveView): Promise<AdminServer> {
     const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(address) ?? [];
-    if (!isLoopback(host)) return Promise.reject(new Error("it is no loopback address"));
     const key = randomBytes(32).toString("base64url");
-    const page: Page = { view, key, assets: new PageAssets() };
+    const access = new PageAccess(host, () => view.current.program.process.admin);
+    const page: Page = { view, key, access, assets: new PageAssets() };
     const server = createServer((request, response) => {
       serve(request, response, page).catch((error) => fail(response, error));
     });
     server.maxConnections = MAX_CONNECTIONS;
     return new Promise((resolve, reject) => {
+      access.check();
       server.once("error", reject);
       server.listen({ host: host.replace(/^\[|\]$/g, ""), port: Number(port) }, () => {
         server.off("error", reject);
         // The page must not keep the process alive when the gateway has ended.
         server.unref();
         const { port: real } = server.address() as AddressInfo;
+        access.port = real;
         resolve(new AdminServer(server, `http://${host}:${real}/ui/`));
       });
     });
@@ -61,6 +63,7 @@ interface Page {
   readonly view: LiveView;
   /** The secret that requests of the page carry. */
   readonly key: string;
+  readonly access: PageAccess;
   readonly assets: PageAssets;
 }
 
@@ -94,15 +97,22 @@ async function serve(
   page: Page,
 ): Promise<void> {
   const { method, url = "", headers } = request;
-  // A page elsewhere that points its own name at this address (DNS rebinding) is not the reader's own.
-  if (!isLoopback((headers.host ?? "").replace(/:[0-9]+$/, "")))
-    return send(response, 403, "only for this machine\n");
+  const { access } = page;
+  if (!access.isOwnHost(headers.host)) return send(response, 403, UNKNOWN_HOST);
   const [path = "", query = ""] = url.split("?", 2);
+  if (method === "POST" && path === LOGIN) return logIn(request, response, page);
+  const isAsset = path.startsWith(ASSETS);
+  const admission = isAsset ? undefined : access.admit(request, path.startsWith(API));
+  if (admission?.kind === "refused") return send(response, 503, `${admission.why}\n`);
+  if (admission?.kind === "login")
+    return path.startsWith(API)
+      ? send(response, 401, "log in first\n", CHALLENGE)
+      : sendLogin(response, 401);
   if (method === "POST" && path.startsWith(API)) return act(request, response, path, page);
   if (method !== "GET" && method !== "HEAD")
     return send(response, 405, "read only\n", { allow: "GET, HEAD" });
   if (path === "/" || path === "/ui") return send(response, 302, "", { location: "/ui/" });
-  if (path.startsWith(ASSETS)) return sendAsset(request, response, path, page);
+  if (isAsset) return sendAsset(request, response, path, page);
   if (path.startsWith(API)) {
     if (!isOwnRead(request)) return send(response, 403, "only for the page itself\n");
     const data = await adminData(page.view, path.slice(API.length), new URLSearchParams(query));
@@ -115,6 +125,9 @@ async function serve(
 }
 
 const API = "/ui/api/";
+const LOGIN = "/ui/login";
+const CHALLENGE = { "www-authenticate": 'Bearer realm="admin page"' };
+const UNKNOWN_HOST = "unknown host: use a loopback address, or name it in config.admin.hostnames\n";
 const ASSETS = "/ui/assets/";
 
 /** Maximum bytes of a request that the page sends. */
@@ -128,12 +141,17 @@ async function act(
   request: IncomingMessage,
   response: ServerResponse,
   path: string,
-  { view, key }: Page,
+  { view, key, access }: Page,
 ): Promise<void> {
-  if (!isOwnPage(request, key)) return send(response, 403, "only for the page itself\n");
+  if (!isOwnPage(request, key, access)) return send(response, 403, "only for the page itself\n");
   const text = await bodyOf(request);
   if (text === undefined) return send(response, 413, "too much\n");
   const { program } = view.current;
+  if (path === `${API}logout`) {
+    access.logout(request);
+    response.setHeader("set-cookie", access.cookie(request));
+    return sendJson(response, {});
+  }
   if (path === `${API}keys`) {
     const action = readKeyAction(text);
     if (action === undefined) return send(response, 400, "no action\n");
@@ -154,19 +172,69 @@ async function act(
   send(response, 404, "not found\n");
 }
 
+/** Maximum bytes of the form of the login. */
+const MAX_LOGIN = 8192;
+
+/** Logs in with the key of the form. */
+async function logIn(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { view, access }: Page,
+): Promise<void> {
+  if (!access.isOwnOrigin(request) || !isOwnRead(request))
+    return send(response, 403, "only for the page itself\n");
+  if (!access.hasLogin) return send(response, 404, "not found\n");
+  const body = await bodyOf(request, MAX_LOGIN);
+  if (body === undefined) return send(response, 413, "too much\n");
+  const form = new URLSearchParams(body);
+  const result = access.login(request, form.get("key")?.trim() ?? "");
+  if (result.kind === "wait") {
+    const headers = { "retry-after": String(result.seconds) };
+    return sendLogin(
+      response,
+      429,
+      `Too many wrong keys: try again in ${result.seconds} s.`,
+      headers,
+    );
+  }
+  view.adminLogin(result.kind === "ok", request.socket.remoteAddress ?? "");
+  if (result.kind === "wrong") return sendLogin(response, 401, "The key is wrong.");
+  const cookie = access.cookie(request, result.secret);
+  send(response, 303, "", { location: "/ui/", "set-cookie": cookie });
+}
+
+function sendLogin(
+  response: ServerResponse,
+  status: number,
+  problem?: string,
+  headers: Readonly<Record<string, string>> = CHALLENGE,
+): void {
+  const shown = problem === undefined ? "" : `<p class="problem" role="alert">${problem}</p>`;
+  send(response, status, LOGIN_DOCUMENT.replace("<!--PROBLEM-->", shown), {
+    ...headers,
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": POLICY.replace("form-action 'none'", "form-action 'self'"),
+    // Without a referrer, browsers send the form with the origin "null".
+    "referrer-policy": "same-origin",
+  });
+}
+
 /** Returns what the audit log shows of a request. */
 function auditedRequest({ method, target, route }: PlaygroundRequest): PlaygroundRequest {
   return { method, target, route, headers: [], body: "" };
 }
 
 /** The body as text; undefined when it is too long. */
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+async function bodyOf(
+  request: IncomingMessage,
+  longest: number = MAX_BODY,
+): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {
     const bytes = Buffer.from(chunk);
     size += bytes.length;
-    if (size > MAX_BODY) return undefined;
+    if (size > longest) return undefined;
     chunks.push(bytes);
   }
   return Buffer.concat(chunks).toString("utf8");

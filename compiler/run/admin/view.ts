@@ -32,6 +32,8 @@ export interface LiveView {
   readonly generations: readonly ServedVersion[];
   /** Somebody sends a request from the page. */
   adminRequest(request: AdminRequest): void;
+  /** Somebody logged in to the page, or used a wrong key. */
+  adminLogin(isRight: boolean, address: string): void;
   /** Responses of each route so far. */
   routes(): readonly RouteCount[];
   /** MCP calls that wait for what their clients were asked. */

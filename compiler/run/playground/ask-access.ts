@@ -37,10 +37,11 @@ export function askAccess(
     headers: Object.fromEntries(request.headers.map(headerPair)),
     address: "127.0.0.1",
   };
-  const tool = toolName(request);
-  if (tool !== undefined) {
-    const found = itemAccess(program, itemOf(tool, candidate.route), asker, candidate.route.id);
-    return verdict(`call tool ${tool}`, found);
+  const asked = askedItem(request);
+  if (asked !== undefined) {
+    const { kind, name } = asked;
+    const found = itemAccess(program, itemOf(asked, candidate.route), asker, candidate.route.id);
+    return verdict(`${VERBS[kind]} ${kind} ${name}`, found);
   }
   const url = new URL(request.target, candidate.request.origin);
   const reached = requestAccess({ programs: [program] }, request.method, url, asker);
@@ -73,18 +74,30 @@ function identityOf(
   }
 }
 
-function toolName({ mcp }: PlaygroundRequest): string | undefined {
-  const name: unknown = mcp?.method === "tools/call" ? Object(mcp.params).name : undefined;
-  return typeof name === "string" ? name : undefined;
+const VERBS = { tool: "call", prompt: "get", resource: "read" } as const;
+
+const KINDS: Readonly<Record<string, AskedItem["kind"]>> = {
+  "tools/call": "tool",
+  "prompts/get": "prompt",
+  "resources/read": "resource",
+};
+
+/** Returns the tool, prompt or resource of a request, by the name that clients know; `undefined` if it asks for none. */
+function askedItem({ mcp }: PlaygroundRequest): Omit<AskedItem, "target"> | undefined {
+  const kind = KINDS[mcp?.method ?? ""];
+  const { name: named, uri } = Object(mcp?.params);
+  const name: unknown = kind === "resource" ? uri : named;
+  return kind === undefined || typeof name !== "string" ? undefined : { kind, name };
 }
 
-/** A tool by the name that clients know, which begins with that of its server where there are several. */
-function itemOf(name: string, route: RouteNode): AskedItem {
+/** Names begin with that of their server where there are several. */
+function itemOf({ kind, name }: Omit<AskedItem, "target">, route: RouteNode): AskedItem {
   const targets = route.backends.flatMap(mcpTargets);
+  const isPrefixed = kind !== "resource" && targets.length > 1;
   const [target] = targets
-    .filter((each) => targets.length > 1 && name.startsWith(`${each}_`))
+    .filter((each) => isPrefixed && name.startsWith(`${each}_`))
     .sort((a, b) => b.length - a.length);
   return target === undefined
-    ? { kind: "tool", name, target }
-    : { kind: "tool", name: name.slice(target.length + 1), target };
+    ? { kind, name, target }
+    : { kind, name: name.slice(target.length + 1), target };
 }

@@ -149,7 +149,8 @@ async function callInSession(route: McpRoute, { method, params }: McpCall): Prom
 /** The request contains everything that it needs (MCP 2026-07-28). Questions of the target are shown, and not answered. */
 function callStateless(route: McpRoute, { method, params }: McpCall): Promise<PortResult> {
   const given = typeof params === "object" && params !== null ? params : {};
-  const name = "name" in given && typeof given.name === "string" ? given.name : undefined;
+  const { name: named, uri: read }: { name?: unknown; uri?: unknown } = given;
+  const name = [named, read].find((each) => typeof each === "string");
   const prefix = "io.modelcontextprotocol";
   const _meta = {
     [`${prefix}/protocolVersion`]: STATELESS_VERSION,

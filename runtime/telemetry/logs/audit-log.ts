@@ -225,6 +225,17 @@ export class AuditLog {
     this.#end();
   }
 
+  /** Logs a login to the admin page, or a wrong key. */
+  adminLogin(isRight: boolean, address: string): void {
+    const line = this.#line;
+    line.begin();
+    line.plain("event", isRight ? "admin-login" : "denied");
+    line.text("listener", "admin-page");
+    line.text("src.addr", plainAddress(address));
+    if (!isRight) line.plain("reason", "APIKeyAuth");
+    this.#end();
+  }
+
   /** Writes the rest and closes the sink. */
   close(): Promise<void> {
     return this.#sink.close();

@@ -263,6 +263,10 @@ const plainSeeds: readonly object[] = [
     },
     { config: { customFunctions: 'isA() { request.method == "GET" }' } },
   ),
+  gateway(
+    { routes: [{ policies: { directResponse: { status: 200 } } }] },
+    { config: { admin: { key: { file: "a.key" }, hostnames: ["a.test"] } } },
+  ),
   {
     config: { usage: { by: { team: "request.method" } } },
     llm: { models: [{ name: "m", provider: "openAI" }] },
@@ -814,6 +818,9 @@ export const known: KnownValues = {
   "config.store": [{ redis: { url: "redis://a.test" } }],
   "redis.url": ["redis://a.test", "redis://b.test"],
   "config.usage": [{}],
+  "config.admin": [{ key: { file: "a.key" } }, { hostnames: ["a.test"] }],
+  "admin.key.file": ["a.key", "b.key"],
+  "admin.hostnames.[]": ["a.test", "b.test"],
   "config.keysApi": [{ key: { file: "a.key" } }],
   "keysApi.key.file": ["a.key", "b.key"],
   "config.customFunctions": [

@@ -25,6 +25,8 @@ export interface GatewayData {
     readonly usage: boolean;
     readonly keys: boolean;
     readonly keysApi: boolean;
+    /** Whether people log in to the page. */
+    readonly login: boolean;
   };
 }
 
@@ -281,6 +283,8 @@ export interface KeysData {
     readonly metadata: string;
     readonly models: readonly string[] | null;
     readonly limits: readonly string[];
+    /** The limits as JSON, as the API for keys takes them. */
+    readonly rules: string;
     readonly created: number;
     readonly expires: number | null;
     readonly isReplaced: boolean;

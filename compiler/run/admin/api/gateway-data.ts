@@ -33,6 +33,7 @@ export function gatewayData(view: LiveView): GatewayData {
       usage: usage !== undefined,
       keys: store !== undefined,
       keysApi: keysApi !== undefined,
+      login: program.process.admin?.key !== undefined,
     },
   };
 }

@@ -71,6 +71,7 @@ export async function keysData({
             metadata: Object.keys(metadata).length === 0 ? "" : JSON.stringify(metadata),
             models: models ?? null,
             limits: limits.map(limitText),
+            rules: JSON.stringify(limits),
             expires: expires ?? null,
           }),
         ),

@@ -6,7 +6,7 @@ import { ChangesPage } from "./changes.tsx";
 import { ChatPage } from "./chat.tsx";
 import { ChecksPage } from "./checks.tsx";
 import { CodePage } from "./code.tsx";
-import { useData } from "./data.ts";
+import { postJson, useData } from "./data.ts";
 import { amount, visible } from "./format.ts";
 import { GraphPage } from "./graph.tsx";
 import { Icon, type IconName } from "./icons.tsx";
@@ -137,6 +137,11 @@ export function App() {
               {label}
             </a>
           ))}
+          {gateway?.has.login === true && (
+            <button type="button" class="button" onClick={() => void logOut()}>
+              Log out
+            </button>
+          )}
           <ThemeChoice />
         </div>
       </nav>
@@ -159,6 +164,11 @@ export function App() {
       </main>
     </div>
   );
+}
+
+async function logOut(): Promise<void> {
+  await postJson("logout", {}).catch(() => {});
+  location.reload();
 }
 
 function Brand({ gateway }: { gateway: GatewayData | undefined }) {

@@ -1,6 +1,8 @@
+import type { CustomPolicyData, GuardData } from "../api/admin-api.ts";
 import type { PageProps } from "./app.tsx";
+import { type Column, DataTable } from "./data-table.tsx";
 import { amount, count } from "./format.ts";
-import { Card, Code, Empty, PageHead, Pill, Table, Text } from "./parts.tsx";
+import { Card, Code, Empty, PageHead, Pill, Text } from "./parts.tsx";
 
 const TONES: Readonly<Record<string, "good" | "warn" | "bad">> = {
   pass: "good",
@@ -11,6 +13,32 @@ const TONES: Readonly<Record<string, "good" | "warn" | "bad">> = {
   failed: "bad",
   timeout: "bad",
 };
+
+const GUARDS: readonly Column<GuardData>[] = [
+  { title: "Guard", isHead: true, cell: ({ guard }) => <Code>{guard}</Code> },
+  { title: "Checks", cell: ({ phase }) => `${phase}s` },
+  { title: "Routes", cell: ({ routes }) => <Text>{routes.join(", ")}</Text> },
+  {
+    title: "Decided",
+    cell: ({ actions }) => (
+      <Counts counts={actions.map(({ action, count: value }) => [action, value])} />
+    ),
+  },
+];
+
+type Hook = CustomPolicyData["hooks"][number] & Pick<CustomPolicyData, "policy" | "routes">;
+
+const HOOKS: readonly Column<Hook>[] = [
+  { title: "Policy", isHead: true, cell: ({ policy }) => <Text>{policy}</Text> },
+  { title: "Hook", cell: ({ hook }) => <Code>{hook}</Code> },
+  { title: "Routes", cell: ({ routes }) => <Text>{routes.join(", ")}</Text> },
+  {
+    title: "Calls",
+    cell: ({ results }) => (
+      <Counts counts={results.map(({ result, count: value }) => [result, value])} />
+    ),
+  },
+];
 
 /** Guards of prompts and completions, and custom policies, with what they did. */
 export function ChecksPage({ gateway: { guards, custom } }: PageProps) {
@@ -27,32 +55,12 @@ export function ChecksPage({ gateway: { guards, custom } }: PageProps) {
             <code>gwc explain guide guards</code>.
           </Empty>
         ) : (
-          <Table label="Guards">
-            <thead>
-              <tr>
-                <th scope="col">Guard</th>
-                <th scope="col">Checks</th>
-                <th scope="col">Routes</th>
-                <th scope="col">Decided</th>
-              </tr>
-            </thead>
-            <tbody>
-              {guards.map(({ guard, phase, routes, actions }) => (
-                <tr key={`${phase} ${guard}`}>
-                  <th scope="row">
-                    <Code>{guard}</Code>
-                  </th>
-                  <td>{phase}s</td>
-                  <td>
-                    <Text>{routes.join(", ")}</Text>
-                  </td>
-                  <td>
-                    <Counts counts={actions.map(({ action, count: value }) => [action, value])} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </Table>
+          <DataTable
+            label="Guards"
+            columns={GUARDS}
+            rows={guards}
+            keyOf={({ phase, guard }) => `${phase} ${guard}`}
+          />
         )}
       </Card>
       <Card
@@ -66,36 +74,14 @@ export function ChecksPage({ gateway: { guards, custom } }: PageProps) {
             .
           </Empty>
         ) : (
-          <Table label="Custom policies">
-            <thead>
-              <tr>
-                <th scope="col">Policy</th>
-                <th scope="col">Hook</th>
-                <th scope="col">Routes</th>
-                <th scope="col">Calls</th>
-              </tr>
-            </thead>
-            <tbody>
-              {custom.flatMap(({ policy, routes, hooks }) =>
-                hooks.map(({ hook, results }) => (
-                  <tr key={`${policy} ${hook}`}>
-                    <th scope="row">
-                      <Text>{policy}</Text>
-                    </th>
-                    <td>
-                      <Code>{hook}</Code>
-                    </td>
-                    <td>
-                      <Text>{routes.join(", ")}</Text>
-                    </td>
-                    <td>
-                      <Counts counts={results.map(({ result, count: value }) => [result, value])} />
-                    </td>
-                  </tr>
-                )),
-              )}
-            </tbody>
-          </Table>
+          <DataTable
+            label="Custom policies"
+            columns={HOOKS}
+            rows={custom.flatMap(({ policy, routes, hooks }) =>
+              hooks.map((hook) => ({ ...hook, policy, routes })),
+            )}
+            keyOf={({ policy, hook }) => `${policy} ${hook}`}
+          />
         )}
       </Card>
     </>

@@ -81,6 +81,8 @@ export async function post(path: string, body: object, signal?: AbortSignal): Pr
 
 async function textOf(response: Response): Promise<string> {
   const text = (await response.text()).trim();
+  // The login has ended: the page is served again after the next one.
+  if (response.status === 401) location.reload();
   // A process that was started again has another key.
   if (response.status === 403) return `${text}: reload the page`;
   return text === "" ? `status ${response.status}` : text;

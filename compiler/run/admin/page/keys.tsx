@@ -2,25 +2,16 @@ import { useState } from "preact/hooks";
 import type { KeysData, ProblemData } from "../api/admin-api.ts";
 import type { PageProps } from "./app.tsx";
 import { isProblem, messageOf, postJson, useData } from "./data.ts";
+import { type Column, DataTable } from "./data-table.tsx";
 import { amount, dayAndTime, span, visible } from "./format.ts";
 import { Icon } from "./icons.tsx";
+import { KeyEditor } from "./key-editor.tsx";
 import { type KeyForm, keyBody, NewKeyForm } from "./key-form.tsx";
-import {
-  Card,
-  Code,
-  CopyButton,
-  Empty,
-  Loading,
-  PageHead,
-  Pill,
-  Problem,
-  Table,
-  Text,
-} from "./parts.tsx";
+import { Card, Code, CopyButton, Empty, Loading, PageHead, Pill, Problem, Text } from "./parts.tsx";
 import { isMembers, parsed } from "./schema-form.tsx";
 
 type Key = KeysData["keys"][number];
-type Action = "create" | "rotate" | "revoke";
+type Action = "create" | "update" | "rotate" | "revoke";
 
 /** API keys of the store: everybody who reaches the page may read them; changes need the key of the API for keys. */
 export function KeysPage({ gateway }: PageProps) {
@@ -75,6 +66,10 @@ export function KeysPage({ gateway }: PageProps) {
       </>
     );
   const canChange = gateway.has.keysApi;
+  const edited =
+    asked?.action === "update" && data !== undefined && !isProblem(data)
+      ? data.keys.find(({ name, isReplaced }) => name === asked.name && !isReplaced)
+      : undefined;
   return (
     <>
       <PageHead title="API keys" about={about}>
@@ -127,6 +122,14 @@ export function KeysPage({ gateway }: PageProps) {
       {isCreating && (
         <NewKeyForm isReady={credential !== ""} onCreate={(form) => void create(form)} />
       )}
+      {edited !== undefined && asked !== undefined && (
+        <KeyEditor
+          key={edited.name}
+          value={edited}
+          onSave={(change) => void act("update", edited.name, change)}
+          onCancel={() => setAsked(undefined)}
+        />
+      )}
       {problem !== undefined && <Problem>{problem}</Problem>}
       {data === undefined ? (
         problem === undefined && <Loading />
@@ -161,6 +164,40 @@ function KeyTable({
   onAsk: (asked: { readonly name: string; readonly action: Action } | undefined) => void;
   onAct: (action: Action, name: string) => void;
 }) {
+  const columns: readonly Column<Key>[] = [
+    {
+      title: "Name",
+      isHead: true,
+      cell: ({ name, isReplaced }) => (
+        <>
+          <Text>{name}</Text>
+          {isReplaced && <span class="sub soft">replaced</span>}
+        </>
+      ),
+    },
+    { title: "Key", cell: ({ shown }) => <Code>{`${shown}…`}</Code> },
+    { title: "Metadata", cell: ({ metadata }) => <Metadata text={metadata} /> },
+    {
+      title: "Models",
+      cell: ({ models }) => <Text>{models === null ? "all" : models.join(", ")}</Text>,
+    },
+    {
+      title: "Limits",
+      cell: ({ limits }) =>
+        limits.length === 0 ? <span class="soft">none</span> : limits.join(", "),
+    },
+    { title: "Expires", cell: (key) => <Expiry value={key} now={now} /> },
+    ...(canChange
+      ? [
+          {
+            title: "Change",
+            class: "nowrap",
+            cell: ({ name, isReplaced }: Key) =>
+              isReplaced ? null : <Actions name={name} asked={asked} onAsk={onAsk} onAct={onAct} />,
+          },
+        ]
+      : []),
+  ];
   return (
     <Card
       class="flush"
@@ -172,54 +209,13 @@ function KeyTable({
           <code>gwc keys create NAME</code> makes one.
         </Empty>
       ) : (
-        <Table label="API keys">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Key</th>
-              <th scope="col">Metadata</th>
-              <th scope="col">Models</th>
-              <th scope="col">Limits</th>
-              <th scope="col">Expires</th>
-              {canChange && <th scope="col">Change</th>}
-            </tr>
-          </thead>
-          <tbody>
-            {keys.map((key) => (
-              <tr
-                key={`${key.name} ${key.shown} ${key.created}`}
-                class={key.isReplaced ? "replaced" : ""}
-              >
-                <th scope="row">
-                  <Text>{key.name}</Text>
-                  {key.isReplaced && <span class="sub soft">replaced</span>}
-                </th>
-                <td>
-                  <Code>{`${key.shown}…`}</Code>
-                </td>
-                <td>
-                  <Metadata text={key.metadata} />
-                </td>
-                <td>
-                  <Text>{key.models === null ? "all" : key.models.join(", ")}</Text>
-                </td>
-                <td>
-                  {key.limits.length === 0 ? <span class="soft">none</span> : key.limits.join(", ")}
-                </td>
-                <td>
-                  <Expiry value={key} now={now} />
-                </td>
-                {canChange && (
-                  <td class="nowrap">
-                    {!key.isReplaced && (
-                      <Actions name={key.name} asked={asked} onAsk={onAsk} onAct={onAct} />
-                    )}
-                  </td>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <DataTable
+          label="API keys"
+          columns={columns}
+          rows={keys}
+          keyOf={({ name, shown, created }) => `${name} ${shown} ${created}`}
+          classOf={({ isReplaced }) => (isReplaced ? "replaced" : "")}
+        />
       )}
     </Card>
   );
@@ -262,6 +258,7 @@ function Actions({
   onAsk: (asked: { readonly name: string; readonly action: Action } | undefined) => void;
   onAct: (action: Action, name: string) => void;
 }) {
+  if (asked?.name === name && asked.action === "update") return <span class="soft">see above</span>;
   if (asked?.name === name)
     return (
       <>
@@ -275,6 +272,14 @@ function Actions({
     );
   return (
     <>
+      <button
+        type="button"
+        class="link"
+        aria-label={`Edit ${visible(name)}`}
+        onClick={() => onAsk({ name, action: "update" })}
+      >
+        Edit
+      </button>{" "}
       <button
         type="button"
         class="link"

@@ -1,11 +1,13 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { FigureReport, FigureRow, GatewayData } from "../api/admin-api.ts";
 import type { PageProps } from "./app.tsx";
 import { type ChartSeries, Spark, TimeChart } from "./chart.tsx";
 import { useData } from "./data.ts";
+import { type Column, DataTable } from "./data-table.tsx";
 import { age, amount, count, decimal, dollars, duration, percent } from "./format.ts";
 import { Certificates, Health, LastReload, Mistakes } from "./overview-health.tsx";
-import { Card, Empty, Loading, PageHead, Segmented, Select, Table, Text } from "./parts.tsx";
+import { Card, Empty, Loading, PageHead, Segmented, Select, Text } from "./parts.tsx";
 
 type Range = "15m" | "1h" | "24h";
 type Kind = "route" | "tool" | "model";
@@ -251,6 +253,40 @@ function Rankings({
   const [kind, setKind] = useState<Kind>("route");
   const rows = report.rows[kind];
   const isTokens = rows.some(({ inputTokens, outputTokens }) => inputTokens + outputTokens > 0);
+  const isChosen = (name: string) => chosen === `${kind}:${name}`;
+  const figure = (title: string, cell: (row: FigureRow) => ComponentChildren) => ({
+    ...{ title, class: "number", cell },
+  });
+  const columns: readonly Column<FigureRow>[] = [
+    {
+      title: `${kind[0]?.toUpperCase()}${kind.slice(1)}`,
+      isHead: true,
+      cell: ({ name }) => (
+        <button
+          type="button"
+          class="link"
+          aria-pressed={isChosen(name)}
+          title={isChosen(name) ? "Show the charts of all requests" : "Show its charts"}
+          onClick={() => onChoose(isChosen(name) ? "" : `${kind}:${name}`)}
+        >
+          <Text>{name}</Text>
+        </button>
+      ),
+    },
+    { title: "Trend", cell: ({ trend }) => <Spark values={trend} /> },
+    figure("Requests", ({ requests }) => count(requests)),
+    figure("4xx", ({ rejected }) => <Failures value={rejected} tone="" />),
+    figure("5xx", ({ failed }) => <Failures value={failed} tone="bad-text" />),
+    figure("p50", ({ p50 }) => duration(p50)),
+    figure("p95", ({ p95 }) => duration(p95)),
+    figure("p99", ({ p99 }) => duration(p99)),
+    ...(isTokens
+      ? [
+          figure("Tokens", ({ inputTokens, outputTokens }) => count(inputTokens + outputTokens)),
+          figure("Cost", ({ cost }) => dollars(cost)),
+        ]
+      : []),
+  ];
   return (
     <Card
       title="Figures by"
@@ -260,98 +296,18 @@ function Rankings({
       {rows.length === 0 ? (
         <Empty title={`No ${kind} was used in this period`} />
       ) : (
-        <Table label={`Figures by ${kind}`}>
-          <thead>
-            <tr>
-              <th scope="col">
-                {kind[0]?.toUpperCase()}
-                {kind.slice(1)}
-              </th>
-              <th scope="col">Trend</th>
-              <th scope="col" class="number">
-                Requests
-              </th>
-              <th scope="col" class="number">
-                4xx
-              </th>
-              <th scope="col" class="number">
-                5xx
-              </th>
-              <th scope="col" class="number">
-                p50
-              </th>
-              <th scope="col" class="number">
-                p95
-              </th>
-              <th scope="col" class="number">
-                p99
-              </th>
-              {isTokens && (
-                <th scope="col" class="number">
-                  Tokens
-                </th>
-              )}
-              {isTokens && (
-                <th scope="col" class="number">
-                  Cost
-                </th>
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <RankingRow
-                key={row.name}
-                row={row}
-                isTokens={isTokens}
-                isChosen={chosen === `${kind}:${row.name}`}
-                onChoose={() =>
-                  onChoose(chosen === `${kind}:${row.name}` ? "" : `${kind}:${row.name}`)
-                }
-              />
-            ))}
-          </tbody>
-        </Table>
+        <DataTable
+          label={`Figures by ${kind}`}
+          columns={columns}
+          rows={rows}
+          keyOf={({ name }) => name}
+          classOf={({ name }) => (isChosen(name) ? "chosen" : "")}
+        />
       )}
     </Card>
   );
 }
 
-function RankingRow({
-  row,
-  isTokens,
-  isChosen,
-  onChoose,
-}: {
-  row: FigureRow;
-  isTokens: boolean;
-  isChosen: boolean;
-  onChoose: () => void;
-}) {
-  return (
-    <tr class={isChosen ? "chosen" : ""}>
-      <th scope="row">
-        <button
-          type="button"
-          class="link"
-          aria-pressed={isChosen}
-          title={isChosen ? "Show the charts of all requests" : "Show its charts"}
-          onClick={onChoose}
-        >
-          <Text>{row.name}</Text>
-        </button>
-      </th>
-      <td>
-        <Spark values={row.trend} />
-      </td>
-      <td class="number">{count(row.requests)}</td>
-      <td class={`number ${row.rejected === 0 ? "soft" : ""}`}>{count(row.rejected)}</td>
-      <td class={`number ${row.failed === 0 ? "soft" : "bad-text"}`}>{count(row.failed)}</td>
-      <td class="number">{duration(row.p50)}</td>
-      <td class="number">{duration(row.p95)}</td>
-      <td class="number">{duration(row.p99)}</td>
-      {isTokens && <td class="number">{count(row.inputTokens + row.outputTokens)}</td>}
-      {isTokens && <td class="number">{dollars(row.cost)}</td>}
-    </tr>
-  );
+function Failures({ value, tone }: { value: number; tone: string }) {
+  return <span class={value === 0 ? "soft" : tone}>{count(value)}</span>;
 }

@@ -2,20 +2,10 @@ import { useRef, useState } from "preact/hooks";
 import type { RequestsData, SeenRequest } from "../api/admin-api.ts";
 import type { PageProps } from "./app.tsx";
 import { useData } from "./data.ts";
+import { type Column, DataTable } from "./data-table.tsx";
 import { amount, clock, count, duration, visible } from "./format.ts";
 import { Icon } from "./icons.tsx";
-import {
-  Card,
-  Code,
-  Empty,
-  Loading,
-  PageHead,
-  Pill,
-  Problem,
-  Segmented,
-  Table,
-  Text,
-} from "./parts.tsx";
+import { Card, Code, Empty, Loading, PageHead, Pill, Problem, Segmented, Text } from "./parts.tsx";
 
 type Filter = "all" | "flight" | "rejected" | "failed";
 
@@ -143,52 +133,45 @@ function RequestTable({
   onChoose: (id: number) => void;
 }) {
   const [limit, setLimit] = useState(PAGE);
+  const columns: readonly Column<SeenRequest>[] = [
+    { title: "Time", class: "nowrap", cell: ({ at }) => clock(at) },
+    {
+      title: "Request",
+      class: "wide",
+      cell: (request) => (
+        <>
+          <button
+            type="button"
+            class="link request"
+            aria-expanded={request.id === chosen}
+            onClick={() => onChoose(request.id)}
+          >
+            <span class="method">{visible(request.method)}</span> <Text>{request.path}</Text>
+          </button>
+          <span class="sub soft">
+            <Text>{subjectOf(request)}</Text>
+          </span>
+        </>
+      ),
+    },
+    { title: "Route", cell: ({ route }) => <Text>{route ?? "none"}</Text> },
+    { title: "Status", cell: (request) => <Status request={request} /> },
+    { title: "Decided by", cell: (request) => <Decision request={request} /> },
+    {
+      title: "Took",
+      class: "number",
+      cell: ({ duration: took }) => (took === null ? "…" : duration(took)),
+    },
+  ];
   return (
     <>
-      <Table label="Requests">
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            <th scope="col">Request</th>
-            <th scope="col">Route</th>
-            <th scope="col">Status</th>
-            <th scope="col">Decided by</th>
-            <th scope="col" class="number">
-              Took
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {requests.slice(0, limit).map((request) => (
-            <tr key={request.id} class={request.id === chosen ? "chosen" : ""}>
-              <td class="nowrap">{clock(request.at)}</td>
-              <td class="wide">
-                <button
-                  type="button"
-                  class="link request"
-                  aria-expanded={request.id === chosen}
-                  onClick={() => onChoose(request.id)}
-                >
-                  <span class="method">{visible(request.method)}</span> <Text>{request.path}</Text>
-                </button>
-                <span class="sub soft">
-                  <Text>{subjectOf(request)}</Text>
-                </span>
-              </td>
-              <td>
-                <Text>{request.route ?? "none"}</Text>
-              </td>
-              <td>
-                <Status request={request} />
-              </td>
-              <td>
-                <Decision request={request} />
-              </td>
-              <td class="number">{request.duration === null ? "…" : duration(request.duration)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
+      <DataTable
+        label="Requests"
+        columns={columns}
+        rows={requests.slice(0, limit)}
+        keyOf={({ id }) => id}
+        classOf={({ id }) => (id === chosen ? "chosen" : "")}
+      />
       {requests.length > limit && (
         <p class="before">
           <button type="button" class="button" onClick={() => setLimit(limit + 4 * PAGE)}>
@@ -286,45 +269,25 @@ function Detail({ request, onClose }: { request: SeenRequest; onClose: () => voi
   );
 }
 
+const SESSIONS: readonly Column<RequestsData["sessions"][number]>[] = [
+  { title: "Session", cell: ({ name }) => <Code>{name}</Code> },
+  { title: "Route", cell: ({ route }) => <Text>{route ?? ""}</Text> },
+  { title: "Subject", cell: ({ subject }) => <Text>{subject ?? "anonymous"}</Text> },
+  { title: "Client", cell: ({ client }) => <Code>{client}</Code> },
+  { title: "Since", class: "nowrap", cell: ({ began }) => clock(began) },
+  { title: "Last request", class: "nowrap", cell: ({ last }) => clock(last) },
+  { title: "Requests", class: "number", cell: ({ requests }) => count(requests) },
+];
+
 function Sessions({ data }: { data: RequestsData }) {
   return (
     <Card title="MCP sessions" note="the one used last first" class="flush">
-      <Table label="MCP sessions">
-        <thead>
-          <tr>
-            <th scope="col">Session</th>
-            <th scope="col">Route</th>
-            <th scope="col">Subject</th>
-            <th scope="col">Client</th>
-            <th scope="col">Since</th>
-            <th scope="col">Last request</th>
-            <th scope="col" class="number">
-              Requests
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.sessions.map((session) => (
-            <tr key={session.name}>
-              <td>
-                <Code>{session.name}</Code>
-              </td>
-              <td>
-                <Text>{session.route ?? ""}</Text>
-              </td>
-              <td>
-                <Text>{session.subject ?? "anonymous"}</Text>
-              </td>
-              <td>
-                <Code>{session.client}</Code>
-              </td>
-              <td class="nowrap">{clock(session.began)}</td>
-              <td class="nowrap">{clock(session.last)}</td>
-              <td class="number">{count(session.requests)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
+      <DataTable
+        label="MCP sessions"
+        columns={SESSIONS}
+        rows={data.sessions}
+        keyOf={({ name }) => name}
+      />
     </Card>
   );
 }

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { visible } from "./format.ts";
 import { Icon } from "./icons.tsx";
+import { type Item, type ItemKind, KINDS } from "./mcp-items.ts";
 import { Card, Segmented, Text } from "./parts.tsx";
 import {
   hasForm,
@@ -11,56 +12,53 @@ import {
   SchemaFields,
 } from "./schema-form.tsx";
 
-/** A tool as its server lists it. */
-export interface Tool {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly schema: unknown;
-}
-
-/** The arguments of a tool as a form made from its schema, or as JSON. */
-export function ToolForm({
-  tool,
+/** The arguments of a tool or prompt as a form made from its schema, or as JSON. A resource has none. */
+export function ItemForm({
+  kind,
+  item,
   value,
   isBusy,
   onChange,
   onCall,
   onDecide,
 }: {
-  tool: Tool;
+  kind: ItemKind;
+  item: Item;
   value: JsonMembers;
   isBusy: boolean;
   onChange: (value: JsonMembers) => void;
   onCall: () => void;
   onDecide: () => void;
 }) {
-  const canForm = hasForm(tool.schema);
-  const [mode, setMode] = useState<"form" | "json">(canForm ? "form" : "json");
+  const canForm = hasForm(item.schema);
+  const isPlain = kind === "resource";
+  const [mode, setMode] = useState<"form" | "json">(canForm || isPlain ? "form" : "json");
   const [text, setText] = useState(JSON.stringify(value, undefined, 2));
-  const missing = missingMembers(tool.schema, value);
+  const missing = missingMembers(item.schema, value);
   const isWrong = mode === "json" && !isMembers(parsed(text));
   return (
     <Card
-      title={<Text>{tool.title === "" ? tool.name : tool.title}</Text>}
-      note={tool.title === "" ? undefined : <Text>{tool.name}</Text>}
+      title={<Text>{item.title === "" ? item.name : item.title}</Text>}
+      note={item.title === "" ? undefined : <Text>{item.name}</Text>}
       actions={
-        <Segmented
-          label="Arguments as"
-          value={mode}
-          options={[
-            ["form", "Form"],
-            ["json", "JSON"],
-          ]}
-          onChange={(next) => {
-            if (next === "json") setText(JSON.stringify(value, undefined, 2));
-            setMode(next === "form" && !canForm ? "json" : next);
-          }}
-        />
+        isPlain ? undefined : (
+          <Segmented
+            label="Arguments as"
+            value={mode}
+            options={[
+              ["form", "Form"],
+              ["json", "JSON"],
+            ]}
+            onChange={(next) => {
+              if (next === "json") setText(JSON.stringify(value, undefined, 2));
+              setMode(next === "form" && !canForm ? "json" : next);
+            }}
+          />
+        )
       }
     >
       <p class="prose">
-        <Text>{tool.description.slice(0, 2000)}</Text>
+        <Text>{item.description.slice(0, 2000)}</Text>
       </p>
       <form
         onSubmit={(event) => {
@@ -68,8 +66,8 @@ export function ToolForm({
           onCall();
         }}
       >
-        {mode === "form" ? (
-          <SchemaFields root={tool.schema} schema={tool.schema} value={value} onChange={onChange} />
+        {isPlain ? null : mode === "form" ? (
+          <SchemaFields root={item.schema} schema={item.schema} value={value} onChange={onChange} />
         ) : (
           <label class="field">
             <span class="label">Arguments, as JSON</span>
@@ -90,7 +88,7 @@ export function ToolForm({
         )}
         <p class="buttons">
           <button type="submit" class="button primary" disabled={isBusy || isWrong}>
-            <Icon name="play" /> Call tool
+            <Icon name="play" /> {KINDS[kind].call}
           </button>
           <button type="button" class="button" disabled={isBusy} onClick={onDecide}>
             Decide only

@@ -1,14 +1,14 @@
 import { visible } from "./format.ts";
 import { Pill, Text } from "./parts.tsx";
 import { Json } from "./result.tsx";
-import { isMembers, type JsonValue, parsed } from "./schema-form.tsx";
+import { isMembers, type JsonMembers, type JsonValue, parsed } from "./schema-form.tsx";
 
-/** The result of a tool call: its contents by their kinds, then structured content, then everything as JSON. */
+/** The result of a call: its contents by their kinds, then structured content, then everything as JSON. */
 export function ToolResult({ body }: { body: string }) {
   const message = parsed(body);
   const result = isMembers(message) ? message.result : undefined;
   if (!isMembers(message) || !isMembers(result)) return <Json text={body} />;
-  const contents = Array.isArray(result.content) ? result.content : [];
+  const contents = contentsOf(result);
   const { structuredContent } = result;
   return (
     <>
@@ -29,9 +29,21 @@ export function ToolResult({ body }: { body: string }) {
   );
 }
 
+/** Returns contents of tools, messages of prompts, and texts of resources. */
+function contentsOf({ content, messages, contents }: JsonMembers): readonly JsonValue[] {
+  if (Array.isArray(messages))
+    return messages.flatMap((each) =>
+      isMembers(each) ? [each.role ?? null, each.content ?? null] : [],
+    );
+  if (Array.isArray(contents))
+    return contents.map((each) => (isMembers(each) ? { type: "resource", resource: each } : each));
+  return Array.isArray(content) ? content : [];
+}
+
 const IMAGE = /^image\/(png|jpeg|gif|webp)$/;
 
 function Content({ content }: { content: JsonValue }) {
+  if (typeof content === "string") return <h3 class="sub-title">{visible(content)}</h3>;
   if (!isMembers(content)) return <Json text={JSON.stringify(content)} />;
   const { type, text, data, mimeType } = content;
   if (type === "text" && typeof text === "string") return <TextContent text={text} />;

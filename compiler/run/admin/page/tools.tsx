@@ -4,33 +4,44 @@ import type { PageProps } from "./app.tsx";
 import { messageOf, postJson } from "./data.ts";
 import { amount, visible } from "./format.ts";
 import { Icon } from "./icons.tsx";
-import { Card, Empty, Loading, Pill, Problem, Select, Text } from "./parts.tsx";
+import {
+  callOf,
+  type Item,
+  type ItemKind,
+  itemsIn,
+  KINDS,
+  questionsIn,
+  unlisted,
+} from "./mcp-items.ts";
+import { Card, Empty, Loading, Pill, Problem, Segmented, Select, Text } from "./parts.tsx";
+import { Questions } from "./questions.tsx";
 import { History, Noted, Notes, type PastCall, StatusPill, VerdictView } from "./result.tsx";
 import { RouteChoice } from "./route-choice.tsx";
 import { firstMembers, isMembers, type JsonMembers, parsed } from "./schema-form.tsx";
 import {
   type McpMessage,
+  type Sender,
   SenderFields,
   type TryResult,
   useSender,
   type Verdict,
 } from "./sender.tsx";
-import { type Tool, ToolForm } from "./tool-form.tsx";
+import { ItemForm } from "./tool-form.tsx";
 import { ToolResult } from "./tool-result.tsx";
 
-interface ToolCall extends PastCall {
-  readonly tool: string;
+interface ItemCall extends PastCall {
+  readonly item: string;
   readonly value: JsonMembers;
   readonly result: TryResult;
 }
 
-/** Lists the tools of an MCP route and calls them. */
+/** Lists the tools, prompts and resources of an MCP route, and calls them. */
 export function ToolsPage(props: PageProps) {
   return (
     <RouteChoice
       {...props}
-      title="MCP tools"
-      about="Lists the tools that a caller may use, and calls them through the gateway's own port."
+      title="MCP"
+      about="Lists the tools, prompts and resources that a caller may use, and calls them through the gateway's own port."
       page="tools"
       kind="mcp"
       empty={
@@ -40,8 +51,27 @@ export function ToolsPage(props: PageProps) {
         </Empty>
       }
     >
-      {(route) => <Playground key={route.id} route={route} />}
+      {(route) => <Kinds key={route.id} route={route} />}
     </RouteChoice>
+  );
+}
+
+const CHOICES: readonly (readonly [ItemKind, string])[] = [
+  ["tool", KINDS.tool.title],
+  ["prompt", KINDS.prompt.title],
+  ["resource", KINDS.resource.title],
+];
+
+function Kinds({ route }: { route: TryData }) {
+  const sender = useSender(route);
+  const [kind, setKind] = useState<ItemKind>("tool");
+  return (
+    <>
+      <div class="filters">
+        <Segmented label="Use" value={kind} options={CHOICES} onChange={setKind} />
+      </div>
+      <Playground key={kind} route={route} sender={sender} kind={kind} />
+    </>
   );
 }
 
@@ -50,20 +80,20 @@ const ERAS = [
   ["stateless", "no sessions (2026-07-28)"],
 ] as const;
 
-function Playground({ route }: { route: TryData }) {
-  const sender = useSender(route);
+function Playground({ route, sender, kind }: { route: TryData; sender: Sender; kind: ItemKind }) {
+  const words = KINDS[kind];
   const [era, setEra] = useState<(typeof ERAS)[number][0]>("sessions");
-  const [tools, setTools] = useState<readonly Tool[]>();
+  const [items, setItems] = useState<readonly Item[]>();
   const [chosen, setChosen] = useState("");
-  const [words, setWords] = useState("");
+  const [filter, setFilter] = useState("");
   const [other, setOther] = useState("");
   const [value, setValue] = useState<JsonMembers>({});
   const [isBusy, setBusy] = useState(false);
   const [result, setResult] = useState<TryResult>();
   const [verdict, setVerdict] = useState<Verdict>();
-  const [calls, setCalls] = useState<readonly ToolCall[]>([]);
-  const tool = tools?.find(({ name }) => name === chosen) ?? unlisted(chosen);
-  const choose = (next: Tool) => {
+  const [calls, setCalls] = useState<readonly ItemCall[]>([]);
+  const item = items?.find(({ name }) => name === chosen) ?? unlisted(chosen);
+  const choose = (next: Item) => {
     setChosen(next.name);
     setValue(firstMembers(next.schema));
     setResult(undefined);
@@ -82,16 +112,16 @@ function Playground({ route }: { route: TryData }) {
     }
   };
   const list = async () => {
-    const listed = await send({ method: "tools/list", params: {} });
-    const found = toolsIn(listed.response?.body ?? "");
-    setTools(found);
+    const listed = await send({ method: words.list, params: {} });
+    const found = itemsIn(kind, listed.response?.body ?? "");
+    setItems(found);
     const [first] = found ?? [];
     if (first !== undefined) choose(first);
     setResult(found === undefined ? listed : undefined);
   };
-  const call = async () => {
-    const params = { name: chosen, arguments: value };
-    const called = await send({ method: "tools/call", params });
+  const call = async (more: object = {}) => {
+    const message = callOf(kind, chosen, value);
+    const called = await send({ ...message, params: { ...message.params, ...more } });
     setResult(called);
     const status = called.response?.status;
     const isGood = status === 200 && !isFailure(called.response?.body ?? "");
@@ -100,7 +130,7 @@ function Playground({ route }: { route: TryData }) {
     const past = {
       at: Date.now(),
       title: chosen,
-      tool: chosen,
+      item: chosen,
       value,
       result: called,
       isGood,
@@ -111,7 +141,7 @@ function Playground({ route }: { route: TryData }) {
   const decide = async () => {
     setResult(undefined);
     try {
-      const message = { method: "tools/call", params: { name: chosen } };
+      const message = callOf(kind, chosen, {});
       setVerdict(
         await postJson<Verdict>("can", { ...sender.request(false, "POST", ""), mcp: message }),
       );
@@ -119,8 +149,9 @@ function Playground({ route }: { route: TryData }) {
       setVerdict({ problem: messageOf(error) });
     }
   };
-  const shown = (tools ?? []).filter(({ name, description }) =>
-    `${name} ${description}`.toLowerCase().includes(words.toLowerCase()),
+  const asked = questionsIn(result?.response?.body ?? "");
+  const shown = (items ?? []).filter(({ name, description }) =>
+    `${name} ${description}`.toLowerCase().includes(filter.toLowerCase()),
   );
   return (
     <div class="split">
@@ -136,22 +167,22 @@ function Playground({ route }: { route: TryData }) {
             <Select label="As a client with" value={era} options={ERAS} onChange={setEra} />
             <p class="buttons">
               <button type="submit" class="button primary" disabled={isBusy}>
-                <Icon name="refresh" /> List tools
+                <Icon name="refresh" /> List {words.plural}
               </button>
             </p>
           </form>
         </Card>
-        {tools !== undefined && (
-          <Card class="flush" title="Tools" note={amount(tools.length, "tool")}>
-            {tools.length > 8 && (
+        {items !== undefined && (
+          <Card class="flush" title={words.title} note={amount(items.length, kind)}>
+            {items.length > 8 && (
               <label class="search inside">
-                <span class="hidden">Filter tools</span>
+                <span class="hidden">Filter {words.plural}</span>
                 <Icon name="search" />
                 <input
                   type="search"
                   placeholder="Filter"
-                  value={words}
-                  onInput={({ currentTarget }) => setWords(currentTarget.value)}
+                  value={filter}
+                  onInput={({ currentTarget }) => setFilter(currentTarget.value)}
                 />
               </label>
             )}
@@ -173,7 +204,7 @@ function Playground({ route }: { route: TryData }) {
                 </li>
               ))}
             </ul>
-            {tools.length === 0 && <Empty title="This caller sees no tool" />}
+            {items.length === 0 && <Empty title={`This caller sees no ${kind}`} />}
           </Card>
         )}
         <Card class="slim">
@@ -186,11 +217,11 @@ function Playground({ route }: { route: TryData }) {
             }}
           >
             <label class="field grow">
-              <span class="label">Another tool</span>
+              <span class="label">Another {kind}</span>
               <input
                 class="mono"
                 spellcheck={false}
-                placeholder="name"
+                placeholder={kind === "resource" ? "URI" : "name"}
                 value={other}
                 onInput={({ currentTarget }) => setOther(currentTarget.value)}
               />
@@ -203,7 +234,7 @@ function Playground({ route }: { route: TryData }) {
         <History
           calls={calls}
           onChoose={(past) => {
-            setChosen(past.tool);
+            setChosen(past.item);
             setValue(past.value);
             setResult(past.result);
             setVerdict(undefined);
@@ -211,21 +242,22 @@ function Playground({ route }: { route: TryData }) {
         />
       </div>
       <div class="stack">
-        {tool === undefined ? (
+        {item === undefined ? (
           result === undefined && (
             <Card>
               <Empty
                 icon="tools"
-                title={tools === undefined ? "No tools listed yet" : "Choose a tool"}
+                title={items === undefined ? `No ${words.plural} listed yet` : `Choose a ${kind}`}
               >
-                The list shows exactly the tools that this caller may call.
+                The list shows exactly the {words.plural} that this caller may use.
               </Empty>
             </Card>
           )
         ) : (
-          <ToolForm
-            key={`${tool.name} ${calls.length}`}
-            tool={tool}
+          <ItemForm
+            key={`${item.name} ${calls.length}`}
+            kind={kind}
+            item={item}
             value={value}
             isBusy={isBusy}
             onChange={setValue}
@@ -236,6 +268,19 @@ function Playground({ route }: { route: TryData }) {
         <div aria-live="polite">
           {isBusy && <Loading what="Waiting" />}
           {result !== undefined && !isBusy && <CallResult result={result} />}
+          {asked !== undefined && !isBusy && (
+            <Questions
+              key={calls.length}
+              questions={asked.questions}
+              isBusy={isBusy}
+              onRespond={(inputResponses) =>
+                void call({
+                  inputResponses,
+                  ...(asked.state !== undefined && { requestState: asked.state }),
+                })
+              }
+            />
+          )}
           {verdict !== undefined && <VerdictView verdict={verdict} />}
         </div>
       </div>
@@ -267,36 +312,10 @@ function CallResult({ result }: { result: TryResult }) {
   );
 }
 
-/** A tool that the caller typed by its name: rules decide about it, too. */
-function unlisted(name: string): Tool | undefined {
-  if (name === "") return undefined;
-  return { name, title: "", description: "Not in the list of this caller.", schema: {} };
-}
-
 function isFailure(body: string): boolean {
   const message = parsed(body);
   if (!isMembers(message)) return true;
   return (
     message.error !== undefined || (isMembers(message.result) && message.result.isError === true)
-  );
-}
-
-/** Returns the tools of a response; `undefined` if it is no list. */
-function toolsIn(body: string): readonly Tool[] | undefined {
-  const message = parsed(body);
-  const result = isMembers(message) ? message.result : undefined;
-  const list = isMembers(result) ? result.tools : undefined;
-  if (!Array.isArray(list)) return undefined;
-  return list.filter(isMembers).flatMap(({ name, title, description, inputSchema }) =>
-    typeof name === "string"
-      ? [
-          {
-            name,
-            title: typeof title === "string" ? title : "",
-            description: typeof description === "string" ? description : "",
-            schema: inputSchema,
-          },
-        ]
-      : [],
   );
 }

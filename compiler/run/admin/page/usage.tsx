@@ -3,18 +3,9 @@ import type { ProblemData, UsageData } from "../api/admin-api.ts";
 import type { PageProps } from "./app.tsx";
 import { Bars, TimeChart } from "./chart.tsx";
 import { isProblem, useData } from "./data.ts";
+import { type Column, DataTable } from "./data-table.tsx";
 import { amount, count, dollars, visible } from "./format.ts";
-import {
-  Card,
-  Empty,
-  Loading,
-  PageHead,
-  Problem,
-  Segmented,
-  Select,
-  Table,
-  Text,
-} from "./parts.tsx";
+import { Card, Empty, Loading, PageHead, Problem, Segmented, Select, Text } from "./parts.tsx";
 
 type Period = "7d" | "month" | "30d" | "90d";
 
@@ -193,54 +184,36 @@ function Report({
             Calls of models appear here about a second after they end.
           </Empty>
         ) : (
-          <Table label="Usage">
-            <thead>
-              <tr>
-                {by.map((column) => (
-                  <th scope="col" key={column}>
-                    {visible(column)}
-                  </th>
-                ))}
-                <th scope="col" class="number">
-                  Requests
-                </th>
-                <th scope="col" class="number">
-                  Input
-                </th>
-                <th scope="col" class="number">
-                  Output
-                </th>
-                <th scope="col" class="number">
-                  Cost
-                </th>
-                {!isPriced && (
-                  <th scope="col" class="number">
-                    Unpriced
-                  </th>
-                )}
-              </tr>
-            </thead>
-            <tbody>
-              {groups.map((group) => (
-                <tr key={group.values.join("\n")}>
-                  {by.map((column, index) => (
-                    <td key={column}>
-                      <Text>{group.values[index] ?? "–"}</Text>
-                    </td>
-                  ))}
-                  <td class="number">{count(group.requests)}</td>
-                  <td class="number">{count(group.input)}</td>
-                  <td class="number">{count(group.output)}</td>
-                  <td class="number">{dollars(group.cost)}</td>
-                  {!isPriced && <td class="number">{count(group.unpriced)}</td>}
-                </tr>
-              ))}
-            </tbody>
-          </Table>
+          <DataTable
+            label="Usage"
+            columns={columnsOf(by, isPriced)}
+            rows={groups}
+            keyOf={({ values }) => values.join("\n")}
+          />
         )}
       </Card>
     </>
   );
+}
+
+function columnsOf(
+  by: readonly string[],
+  isPriced: boolean,
+): readonly Column<UsageData["total"]>[] {
+  const figure = (title: string, cell: (group: UsageData["total"]) => string) => ({
+    ...{ title, class: "number", cell },
+  });
+  return [
+    ...by.map((column, index) => ({
+      title: visible(column),
+      cell: ({ values }: UsageData["total"]) => <Text>{values[index] ?? "–"}</Text>,
+    })),
+    figure("Requests", ({ requests }) => count(requests)),
+    figure("Input", ({ input }) => count(input)),
+    figure("Output", ({ output }) => count(output)),
+    figure("Cost", ({ cost }) => dollars(cost)),
+    ...(isPriced ? [] : [figure("Unpriced", ({ unpriced }) => count(unpriced))]),
+  ];
 }
 
 /** Adds up the rows by their first column. */

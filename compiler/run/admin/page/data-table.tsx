@@ -1,0 +1,58 @@
+import type { ComponentChildren } from "preact";
+import { Table } from "./parts.tsx";
+
+/** A column of a table. */
+export interface Column<Row> {
+  readonly title: string;
+  /** Classes of its cells, also of its title if they are numbers. */
+  readonly class?: string;
+  /** Whether it names the row. */
+  readonly isHead?: boolean;
+  readonly cell: (row: Row) => ComponentChildren;
+}
+
+/** A table with one line for each row, which scrolls in itself on narrow screens. */
+export function DataTable<Row>({
+  label,
+  columns,
+  rows,
+  keyOf,
+  classOf = () => "",
+}: {
+  label: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string | number;
+  classOf?: (row: Row) => string;
+}) {
+  return (
+    <Table label={label}>
+      <thead>
+        <tr>
+          {columns.map(({ title, class: name = "" }) => (
+            <th key={title} scope="col" class={name === "number" ? name : ""}>
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)} class={classOf(row)}>
+            {columns.map(({ title, class: name = "", isHead, cell }) =>
+              isHead === true ? (
+                <th key={title} scope="row" class={name}>
+                  {cell(row)}
+                </th>
+              ) : (
+                <td key={title} class={name}>
+                  {cell(row)}
+                </td>
+              ),
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </Table>
+  );
+}
