@@ -155,7 +155,7 @@ describe("the admin page beyond loopback", () => {
     ).toBe(403);
   });
 
-  it("a cookie that was made up, or of another gateway, is none", async () => {
+  it("a cookie that was made up, or of another gateway, admits nobody", async () => {
     const cookie = cookieIn(await logIn(port, KEY));
     const [name = "", secret = ""] = cookie.split("=");
     for (const made of [
@@ -200,7 +200,7 @@ describe("the admin page beyond loopback", () => {
       statuses.push((await logIn(port, `guess-of-many-${index}`)).status);
     expect(statuses[0]).toBe(401);
     expect(statuses.at(-1)).toBe(429);
-    // The right key has to wait as well; whoever is logged in does not.
+    // The right key has to wait as well; open logins do not.
     const waiting = await logIn(port, KEY);
     expect(waiting.status).toBe(429);
     expect(Number(waiting.headers["retry-after"])).toBeGreaterThan(0);
@@ -273,7 +273,7 @@ it("a route of the gateway protects the page as it protects other servers", asyn
       ...{ method: "POST", path: "/ui/api/can", host, body: "{}" },
       headers: { authorization, origin, "content-type": "application/json", "x-gwc-page": key },
     });
-  // 400: the question is none, but it may be asked.
+  // 400: the question is malformed, but it may be asked.
   expect((await can("https://admin.example.com")).status).toBe(400);
   expect((await can("https://evil.test")).status).toBe(403);
 });

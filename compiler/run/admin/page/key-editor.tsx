@@ -49,9 +49,11 @@ function changeOf(before: Edited, after: Edited): object {
 const FIELDS: readonly (readonly [keyof Edited, string, string])[] = [
   ["metadata", "Metadata", "a JSON object; rules read it as apiKey"],
   ["models", "Models", "fast, gpt-*; empty: all"],
-  ["limits", "Limits", 'such as [{"counts":"cost","amount":50,"period":"month"}]'],
+  ["limits", "Limits", "a JSON list of counts, amount and period"],
   ["expires", "Expires", "such as 2027-01-31; empty: never"],
 ];
+
+const LIMITS = '[{"counts":"cost","amount":50,"period":"month"}]';
 
 /** A form that changes a key. The key itself stays the same. */
 export function KeyEditor({
@@ -84,6 +86,7 @@ export function KeyEditor({
               </span>
               <input
                 class="mono"
+                placeholder={name === "limits" ? LIMITS : ""}
                 spellcheck={false}
                 value={form[name]}
                 onInput={({ currentTarget }) => setForm({ ...form, [name]: currentTarget.value })}

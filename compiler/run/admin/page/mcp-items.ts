@@ -1,7 +1,7 @@
 import { isMembers, type JsonMembers, type JsonValue, parsed } from "./schema-form.tsx";
 import type { McpMessage } from "./sender.tsx";
 
-/** What MCP servers offer. */
+/** Kind of a thing that MCP servers offer. */
 export type ItemKind = "tool" | "prompt" | "resource";
 
 /** A tool, prompt or resource as its server lists it. */

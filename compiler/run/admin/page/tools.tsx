@@ -265,7 +265,7 @@ function Playground({ route, sender, kind }: { route: TryData; sender: Sender; k
             onDecide={() => void decide()}
           />
         )}
-        <div aria-live="polite">
+        <div class="stack" aria-live="polite">
           {isBusy && <Loading what="Waiting" />}
           {result !== undefined && !isBusy && <CallResult result={result} />}
           {asked !== undefined && !isBusy && (
