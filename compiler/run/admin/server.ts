@@ -8,6 +8,7 @@ import { streamRoute } from "../playground/stream-route.ts";
 import { adminData } from "./api/admin-data.ts";
 import { readKeyAction, sendKeyAction } from "./api/key-actions.ts";
 import { DOCUMENT, LOGIN_DOCUMENT, PageAssets } from "./assets.ts";
+import { AdminLogins } from "./login/admin-logins.ts";
 import { PageAccess } from "./login/page-access.ts";
 import { isOwnPage, isOwnRead } from "./own-page.ts";
 import type { LiveView } from "./view.ts";
@@ -26,10 +27,14 @@ export class AdminServer {
   }
 
   /** Listens on `host:port`. Rejects if that is impossible, or if everybody could read the page there. */
-  static open(address: string, view: LiveView): Promise<AdminServer> {
+  static async open(address: string, view: LiveView): Promise<AdminServer> {
     const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(address) ?? [];
     const key = randomBytes(32).toString("base64url");
-    const access = new PageAccess(host, () => view.current.program.process.admin);
+    const access = new PageAccess(
+      host,
+      await AdminLogins.load(),
+      () => view.current.program.process.admin,
+    );
     const page: Page = { view, key, access, assets: new PageAssets() };
     const server = createServer((request, response) => {
       serve(request, response, page).catch((error) => fail(response, error));

@@ -1,8 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { FailureLimit } from "../../../../runtime/auth/keys-api/failure-limit.ts";
+import type { FailureLimit } from "../../../../runtime/auth/keys-api/failure-limit.ts";
 import { keyDigest, readApiKeyEntry } from "../../../../runtime/contents/api-key-entry.ts";
-import { file as filePath } from "../../../../runtime/process/startup-values.ts";
-import { WatchedFile } from "../../../../runtime/process/watched-file.ts";
+import type { WatchedFile } from "../../../../runtime/process/watched-file.ts";
 
 /** Milliseconds after which people log in again. */
 const LOGIN_TIME = 12 * 3_600_000;
@@ -27,10 +26,25 @@ interface Login {
 
 /** Logins with the key of the admin page, in memory. */
 export class AdminLogins {
-  readonly #failures = new FailureLimit();
+  readonly #failures: FailureLimit;
+  /** Watches the key in a file. Throws an Error if it cannot be read. */
+  readonly #watch: (file: string) => WatchedFile<string>;
   /** By the digests of their secrets, the oldest first. */
   readonly #logins = new Map<string, Login>();
   #key: { readonly file: string; readonly digest: WatchedFile<string> } | undefined;
+
+  private constructor(failures: FailureLimit, watch: (file: string) => WatchedFile<string>) {
+    this.#failures = failures;
+    this.#watch = watch;
+  }
+
+  /** Loads the modules of the runtime that read and protect keys. */
+  static async load(): Promise<AdminLogins> {
+    const { FailureLimit: Limit } = await import("gwc/runtime/auth/keys-api/failure-limit");
+    const { WatchedFile: Watched } = await import("gwc/runtime/process/watched-file");
+    const { file: filePath } = await import("gwc/runtime/process/startup-values");
+    return new AdminLogins(new Limit(), (path) => new Watched(filePath(path), digestOfKey));
+  }
 
   /** Reads the key. Throws an Error if that is impossible. */
   check(file: string): void {
@@ -82,8 +96,7 @@ export class AdminLogins {
   }
 
   #watched(file: string): WatchedFile<string> {
-    if (this.#key?.file !== file)
-      this.#key = { file, digest: new WatchedFile(filePath(file), digestOfKey) };
+    if (this.#key?.file !== file) this.#key = { file, digest: this.#watch(file) };
     return this.#key.digest;
   }
 }

@@ -2,26 +2,27 @@ import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import type { AdminNode } from "../../../ir/admin.ts";
 import { isLoopback } from "../../../model/loopback.ts";
-import { AdminLogins, type LoginResult } from "./admin-logins.ts";
+import type { AdminLogins, LoginResult } from "./admin-logins.ts";
 
 /** Whether a request may read the page: yes, after a login, or why not. */
-export type Admission =
+export type PageAdmission =
   | { readonly kind: "admitted" }
   | { readonly kind: "login" }
   | { readonly kind: "refused"; readonly why: string };
 
-const ADMITTED: Admission = { kind: "admitted" };
+const ADMITTED: PageAdmission = { kind: "admitted" };
 
 /** Decides who may use the page, by the settings of the served configuration. */
 export class PageAccess {
   readonly #settings: () => AdminNode | undefined;
-  readonly #logins = new AdminLogins();
+  readonly #logins: AdminLogins;
   /** Whether the page listens on a loopback address. */
   readonly #isLocal: boolean;
   /** Port of the page, which distinguishes the cookies of several gateways of a host. */
   port = 0;
 
-  constructor(host: string, settings: () => AdminNode | undefined) {
+  constructor(host: string, logins: AdminLogins, settings: () => AdminNode | undefined) {
+    this.#logins = logins;
     this.#settings = settings;
     this.#isLocal = isLoopback(host);
   }
@@ -57,7 +58,7 @@ export class PageAccess {
   }
 
   /** Decides about a request to read or to act. Scripts may send the key itself to the API. */
-  admit(request: IncomingMessage, isApi: boolean): Admission {
+  admit(request: IncomingMessage, isApi: boolean): PageAdmission {
     const file = this.#keyFile;
     if (file === undefined)
       return this.#isLocal ? ADMITTED : { kind: "refused", why: "config.admin has no key" };
