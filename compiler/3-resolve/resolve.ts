@@ -148,7 +148,7 @@ function resolveGateway(
     admission,
     context,
   );
-  const keysApi = gateway.keysApi && resolveKeysApi(gateway.keysApi, { binds, tcp }, diagnostics);
+  const keysApi = gateway.keysApi && resolveKeysApi(gateway.keysApi, { binds, tcp }, lookup);
   const traffic = {
     secretHeaders: keyHeaders(binds),
     hasConnections: tcp.length > 0,

@@ -3,6 +3,7 @@ import type { PrintedModule } from "../../templates/code/print.ts";
 import type { Trace } from "../../templates/code/trace.ts";
 import { accessLogModule } from "../../templates/modules/access-log.ts";
 import { connectionRulesModule } from "../../templates/modules/connection-rules.ts";
+import { keysApiModule } from "../../templates/modules/keys-api.ts";
 import { listenerModule } from "../../templates/modules/listener.ts";
 import { mainModule } from "../../templates/modules/main.ts";
 import { mainNames } from "../../templates/modules/main-names.ts";
@@ -108,8 +109,11 @@ export function emitModules(
       tcpRouteModule(route, { path: routePath(route.id), inputs, trace: tracer }),
     ),
   );
-  const { accessLog, metricLabels, tracing, usage } = program;
-  const stored = usage === undefined ? [] : [usageModule(usage, { inputs, trace: tracer })];
+  const { accessLog, metricLabels, tracing, usage, keysApi } = program;
+  const stored = [
+    ...(usage === undefined ? [] : [usageModule(usage, { inputs, trace: tracer })]),
+    ...(keysApi === undefined ? [] : [keysApiModule(keysApi, { inputs, trace: tracer })]),
+  ];
   const labelled =
     metricLabels === undefined ? [] : [metricLabelsModule(metricLabels, { inputs, trace: tracer })];
   const log =

@@ -3,7 +3,6 @@ import type { BackendConfig } from "../backends/index.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { AcmeAccount } from "../ir/acme.ts";
 import type { DeploymentNode } from "../ir/deployment.ts";
-import type { KeysApiNode } from "../ir/keys-api.ts";
 import type { MeshNode } from "../ir/mesh.ts";
 import type { PathHandling, ProcessNode, RouteRefusal } from "../ir/program.ts";
 import type { RedisResource } from "../ir/store.ts";
@@ -15,6 +14,7 @@ import type { PolicyConfig } from "../policies/index.ts";
 import type { KeyExchangeGroup } from "../schema/key-exchange.ts";
 import type { AccessLogConfig } from "./access-log.ts";
 import type { CipherSuite, FrontendConfig } from "./frontend.ts";
+import type { KeysApiConfig } from "./keys-api.ts";
 import type { LevelsConfig } from "./log-levels.ts";
 import type { TracingConfig } from "./tracing.ts";
 import type { UsageConfig } from "./usage.ts";
@@ -54,7 +54,7 @@ export interface GatewayResource {
   /** Store that replicas share; absent if none is configured. */
   readonly store?: RedisResource | undefined;
   /** HTTP API for keys of the store; `undefined` if it is off. */
-  readonly keysApi?: KeysApiNode | undefined;
+  readonly keysApi?: KeysApiConfig | undefined;
   /** Usage of models that is stored; `undefined` if none is. */
   readonly usage?: UsageConfig | undefined;
   /** Mesh that it belongs to; `undefined` if none. */

@@ -18,6 +18,7 @@ import { ACCESS_LOG_PATH } from "./access-log.ts";
 import { acmeCode, handlerWithChallenges, interceptedHandshakes } from "./acme.ts";
 import { handlerOf } from "./bind.ts";
 import { connectionRules } from "./connection-rules.ts";
+import { KEYS_API_PATH } from "./keys-api.ts";
 import type { MainNames } from "./main-names.ts";
 import { METRIC_LABELS_PATH } from "./metric-labels.ts";
 import { handlerWithoutTokens, ownTokens } from "./own-tokens.ts";
@@ -212,10 +213,8 @@ function portHandler(bind: BindNode, program: Program, names: MainNames): Code {
 /** Writes the port of the HTTP API for keys. */
 function keysApiPort({ keysApi }: Program, trace: Trace): readonly Code[] {
   if (keysApi === undefined) return [];
-  const { port, address, key, origin } = keysApi;
-  const open = imported("gwc/runtime/auth/keys-api/keys-api", "openKeysApi");
-  const file = imported("gwc/runtime/process/startup-values", "file");
-  const handle = code`${open}(${literal({ keyFile: code`${file}(${literal(key.file)})` })})`;
+  const { port, address, origin } = keysApi;
+  const handle = imported(KEYS_API_PATH, "keysApi");
   const settings = { port, address, config: trace.text(origin), handle };
   return [code`${imported("gwc/runtime/gateway/http-port", "httpPort")}(${literal(settings)})`];
 }

@@ -1,4 +1,6 @@
-import { type Infer, integer, object, text } from "../../schema/schema.ts";
+import { KEYS_API, keysApiFields } from "../../manifests/keys-api.ts";
+import { jwksSchema } from "../../policies/jwt-auth/jwks.ts";
+import { type Infer, object, text } from "../../schema/schema.ts";
 
 /** Type of a valid `keysApi`. */
 export type KeysApiValue = Infer<ReturnType<typeof keysApiSchema>>;
@@ -7,8 +9,7 @@ export type KeysApiValue = Infer<ReturnType<typeof keysApiSchema>>;
 export function keysApiSchema() {
   return object(
     {
-      port: integer("The TCP port, which serves nothing else.", 1, 65535, { default: 15_030 }),
-      address: text("IP address of the port.", { format: "ip", default: "127.0.0.1" }),
+      ...keysApiFields(jwksSchema),
       key: object(
         {
           file: text(
@@ -21,10 +22,6 @@ export function keysApiSchema() {
         },
       ),
     },
-    {
-      required: ["key"],
-      description:
-        "HTTP API that makes, lists, changes and revokes API keys of the store, on a port of its own. Off by default. Its OpenAPI document is at `/openapi.json`.",
-    },
+    { atLeastOneOf: ["key", "jwt"], description: KEYS_API },
   );
 }

@@ -33,6 +33,16 @@ export const storeMessages = {
     hint: () => "remove it, or accept them: apiKey: { store: true }",
     explanation: "`config.keysApi` makes keys that `apiKey: { store: true }` accepts.",
   }),
+  "keys-api-rule": message<{ variable: string }>({
+    severity: "error",
+    text: ({ variable }) =>
+      `"${variable}" is not known when a request to the API for keys is decided on`,
+    hint: () =>
+      "use the claims of its token, and the method, path and headers of its request: jwt.sub, request.method",
+    explanation:
+      "The API for keys has its own port without routes and policies. Its clients are identified by a key or by a token, and its " +
+      "rule is evaluated before a body is read.",
+  }),
   "keys-api-port": message<{ port: number }>({
     severity: "error",
     text: ({ port }) => `the port ${port} has listeners, and the API for keys needs its own`,

@@ -135,7 +135,7 @@ export function issuerJwks(url: Text, origin: Origin): JwksConfig {
 /** Returns the public keys of a key set that is known at build time; `undefined` if it is refused (reported). */
 export function publicKeys(
   config: Extract<JwksConfig, { kind: "file" | "inline" }>,
-  { host, diagnostics, resolvePath }: ResolveContext,
+  { host, diagnostics, resolvePath }: Pick<ResolveContext, "host" | "diagnostics" | "resolvePath">,
 ): readonly PublicJwk[] | undefined {
   let json = config.kind === "inline" ? config.text : "";
   if (config.kind === "file") {

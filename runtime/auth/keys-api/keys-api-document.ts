@@ -6,9 +6,10 @@ const problem = (description: string) => ({ description, ...json(ref("Problem"))
 
 /** Responses that every request may get. */
 const REFUSALS = {
-  401: problem("The key of this API is absent or wrong."),
-  429: problem("Too many wrong keys from this address; see Retry-After."),
-  503: problem("The store does not respond."),
+  401: problem("The key or token for this API is absent or wrong."),
+  403: problem("The rule of `config.keysApi.jwt` denies this request to the holder of the token."),
+  429: problem("Too many wrong keys or tokens from this address; see Retry-After."),
+  503: problem("The store does not respond, or tokens cannot be verified now."),
 };
 
 const name = {
@@ -42,7 +43,7 @@ export const keysApiDocument: JsonObject = {
     description:
       "Makes, lists, changes and revokes API keys of a gateway with `config.keysApi`. A key is only shown when it is made.",
   },
-  security: [{ key: [] }],
+  security: [{ key: [] }, { token: [] }],
   paths: {
     "/v1/keys": {
       get: {
@@ -147,7 +148,15 @@ export const keysApiDocument: JsonObject = {
     },
   },
   components: {
-    securitySchemes: { key: { type: "http", scheme: "bearer" } },
+    securitySchemes: {
+      key: { type: "http", scheme: "bearer", description: "The key of `config.keysApi.key`." },
+      token: {
+        type: "http",
+        scheme: "bearer",
+        bearerFormat: "JWT",
+        description: "A token of the issuer in `config.keysApi.jwt`.",
+      },
+    },
     schemas: {
       Limit: {
         type: "object",

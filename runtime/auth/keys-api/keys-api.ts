@@ -9,11 +9,14 @@ import { StoreError } from "../../store/store.ts";
 import { FailureLimit } from "./failure-limit.ts";
 import { readCreation, readOverlap, readUpdate, shownKey } from "./key-request.ts";
 import { keysApiDocument } from "./keys-api-document.ts";
+import { KeysApiTokenCheck, type TokenCheckSettings } from "./token-check.ts";
 
-/** Settings of the API for keys. */
+/** Settings of the API for keys: its clients send a key, a token, or either. */
 export interface KeysApiSettings {
-  /** File with the key of its clients: the key itself, or `{"keyHash": "sha256:..."}`. */
-  readonly keyFile: string;
+  /** File with the key of its clients: the key itself, or `{"keyHash": "sha256:..."}`; absent if it has none. */
+  readonly keyFile?: string;
+  /** Tokens that its clients may send; absent if it accepts none. */
+  readonly jwt?: TokenCheckSettings;
 }
 
 /** Maximum bytes of a request. */
@@ -23,13 +26,21 @@ const MAX_BODY = 65_536;
  * Opens the API that makes, lists, changes and revokes API keys of the store. Throws StartupError if the file with its own key
  * is unusable.
  */
-export function openKeysApi({ keyFile }: KeysApiSettings): (exchange: Exchange) => Promise<void> {
-  const digest = new WatchedFile(keyFile, (text) => readApiKeyEntry(text).digest);
+export function openKeysApi({
+  keyFile,
+  jwt,
+}: KeysApiSettings): (exchange: Exchange) => Promise<void> {
+  const digest =
+    keyFile === undefined
+      ? undefined
+      : new WatchedFile(keyFile, (text) => readApiKeyEntry(text).digest);
+  const tokens = jwt && new KeysApiTokenCheck(jwt);
   const failures = new FailureLimit();
   return async (exchange) => {
     exchange.record.listener = "keys-api";
     exchange.record.route = "keys-api";
-    if (!authenticate(exchange, digest.usable(), failures)) return;
+    const expected = { digest: digest?.usable(), tokens };
+    if (!(await authenticate(exchange, expected, failures))) return;
     try {
       await serve(exchange);
     } catch (error) {
@@ -46,11 +57,18 @@ export function openKeysApi({ keyFile }: KeysApiSettings): (exchange: Exchange) 
 
 const STATUSES = { invalid: 400, absent: 404, taken: 409, changed: 409 } as const;
 
-function authenticate(
+/** Credentials that are accepted. */
+interface Expected {
+  /** Digest of the key; `undefined` if there is no usable one. */
+  readonly digest: string | undefined;
+  readonly tokens: KeysApiTokenCheck | undefined;
+}
+
+async function authenticate(
   exchange: Exchange,
-  expected: string | undefined,
+  { digest, tokens }: Expected,
   failures: FailureLimit,
-): boolean {
+): Promise<boolean> {
   const { remoteAddress } = exchange;
   const pause = failures.pause(remoteAddress);
   if (pause !== undefined) {
@@ -62,13 +80,25 @@ function authenticate(
   // Digests are compared, in constant time: neither length nor content of the key has an effect.
   const isRight =
     given !== undefined &&
-    expected !== undefined &&
-    timingSafeEqual(Buffer.from(keyDigest(given), "hex"), Buffer.from(expected, "hex"));
+    digest !== undefined &&
+    timingSafeEqual(Buffer.from(keyDigest(given), "hex"), Buffer.from(digest, "hex"));
   if (isRight) return true;
+  const verdict = given === undefined ? "no key" : await tokens?.check(given, exchange);
+  if (verdict === "allowed") return true;
+  if (verdict === "unavailable") {
+    const headers = ["retry-after", "1"];
+    respondProblem(exchange, 503, "tokens cannot be verified now", "JwtAuth", headers);
+    return false;
+  }
+  if (verdict === "denied") {
+    respondProblem(exchange, 403, "the rule of this API denies this request", "Authorization");
+    return false;
+  }
   failures.add(remoteAddress);
-  logFields(exchange.record).set("error", given === undefined ? "no key" : "a wrong key");
+  logFields(exchange.record).set("error", verdict ?? "a wrong key");
   const challenge = ["www-authenticate", 'Bearer realm="keys"'];
-  respondProblem(exchange, 401, "a valid key of this API is required", "APIKeyAuth", challenge);
+  const what = tokens === undefined ? "a valid key" : "a valid token or key";
+  respondProblem(exchange, 401, `${what} of this API is required`, "APIKeyAuth", challenge);
   return false;
 }
 

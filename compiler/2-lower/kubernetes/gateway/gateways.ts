@@ -60,7 +60,7 @@ import {
   reportOverridden,
   unservedRawParts,
 } from "./raw-config.ts";
-import { gatewayStore, gatewayUsage } from "./store.ts";
+import { gatewayKeysApi, gatewayStore, gatewayUsage } from "./store.ts";
 import { gatewayWorkloadApi } from "./workload-api.ts";
 
 /** A Gateway of manifests in the vocabulary of standalone files. */
@@ -233,6 +233,7 @@ function gatewayResource(
   const tracing = gatewayTracing(manifest, parameters, context);
   const store = gatewayStore(manifest, parameters, context);
   const usage = gatewayUsage(parameters);
+  const keysApi = gatewayKeysApi(manifest, parameters, context);
   const id = `${manifest.namespace}/${manifest.name}`;
   const mounts = {
     secrets: context.secrets.get(id) ?? new Set<string>(),
@@ -254,6 +255,7 @@ function gatewayResource(
     logLevels: logLevels(parameters),
     store,
     usage,
+    keysApi,
     mesh: gatewayMesh(parameters, context),
     workloadApi: gatewayWorkloadApi(parameters),
     deployment: deploymentOf(

@@ -1,7 +1,11 @@
+import type { KeysApiConfig } from "../../../config/keys-api.ts";
 import type { UsageConfig } from "../../../config/usage.ts";
 import { childOf } from "../../../diagnostics/diagnostic.ts";
 import type { RedisResource } from "../../../ir/store.ts";
+import { KEYS_API_PORT } from "../../../manifests/keys-api.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
+import { lowerJwks } from "../../../policies/jwt-auth/jwks.ts";
+import { keysApiTokens, readKeysApi } from "../../standalone/keys-api.ts";
 import { readStore, redisNode } from "../../standalone/store.ts";
 import { readUsage } from "../../standalone/usage.ts";
 import { secretFiles } from "../inventory/secrets.ts";
@@ -44,5 +48,43 @@ export function gatewayUsage(parameters: readonly ParametersSpec[]): UsageConfig
       readUsage(usage, childOf(spec, "usage")) ??
       readUsage(rawConfig?.config?.usage, childOf(spec, "rawConfig", "config", "usage"))
     );
+  });
+}
+
+/** Returns the HTTP API for keys: from a Gateway's own parameters, then its class's, whose raw configuration has it as well. */
+export function gatewayKeysApi(
+  manifest: ManifestOf<"Gateway">,
+  parameters: readonly ParametersSpec[],
+  context: PolicyContext,
+): KeysApiConfig | undefined {
+  return lastOf(parameters, ({ keysApi, rawConfig, origin }) => {
+    const spec = childOf(origin, "spec");
+    if (keysApi === undefined) {
+      const at = childOf(spec, "rawConfig", "config", "keysApi");
+      return readKeysApi(rawConfig?.config?.keysApi, at);
+    }
+    const at = childOf(spec, "keysApi");
+    const { port = KEYS_API_PORT, address = "127.0.0.1", keyRef, jwt } = keysApi;
+    const [file] =
+      keyRef === undefined
+        ? []
+        : secretFiles(
+            {
+              name: keyRef.name,
+              ...{
+                keys: [keyRef.key ?? "key"],
+                content: "word",
+                from: manifest,
+                gateway: manifest,
+              },
+              origin: childOf(at, "keyRef"),
+            },
+            context,
+          );
+    return {
+      ...{ port, address, origin: at },
+      key: file === undefined ? undefined : { kind: "secret", file },
+      jwt: jwt && keysApiTokens(jwt, lowerJwks(jwt.jwks, childOf(at, "jwt", "jwks")), at),
+    };
   });
 }

@@ -30,7 +30,9 @@ export function readKeyAction(text: string): KeyAction | undefined {
   if (known === undefined || typeof name !== "string") return undefined;
   if (typeof credential !== "string" || typeof body !== "string") return undefined;
   // A header value: what is not visible ASCII is no key.
-  return /^[!-~]{1,4096}$/.test(credential) ? { action: known, name, credential, body } : undefined;
+  return /^[!-~]{1,16384}$/.test(credential)
+    ? { action: known, name, credential, body }
+    : undefined;
 }
 
 const NOTHING = { action: undefined, name: undefined, credential: undefined, body: undefined };
