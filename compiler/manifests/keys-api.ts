@@ -1,7 +1,6 @@
 import {
   anyText,
   expression,
-  type Infer,
   inPhase,
   integer,
   list,
@@ -65,7 +64,7 @@ export function keysApiFields<KeySet>(keySet: Schema<KeySet>) {
 }
 
 /** Schema of `keysApi` in GatewayParameters. */
-export const keysApiSchema = object(
+export const keysApiParameters = object(
   {
     ...keysApiFields(
       object(keySetFields, {
@@ -83,6 +82,3 @@ export const keysApiSchema = object(
     description: `${KEYS_API} \`kubectl port-forward\` reaches it in a pod.`,
   },
 );
-
-/** Type of a valid `keysApi` of GatewayParameters. */
-export type KeysApiParameters = Infer<typeof keysApiSchema>;

@@ -16,7 +16,7 @@ import {
   unsupported,
 } from "../schema/schema.ts";
 import { localObject, resource } from "./field-types.ts";
-import { keysApiSchema } from "./keys-api.ts";
+import { keysApiParameters } from "./keys-api.ts";
 import { redisFields } from "./redis-fields.ts";
 import { usageSchema } from "./usage.ts";
 
@@ -212,7 +212,7 @@ export const parametersSchema = resource(
       ),
       spiffe,
       usage: usageSchema(),
-      keysApi: keysApiSchema,
+      keysApi: keysApiParameters,
       mesh,
       istio: { ...mesh, aliasOf: "mesh" },
       deployment: overlay("Overlay of its Deployment."),
