@@ -179,7 +179,7 @@ export class RedisStore implements Store {
         ...(was === undefined ? ["0", ""] : ["1", was]),
         ...(value === undefined ? ["0", ""] : ["1", value]),
         // As a duration: the clocks of gateway and store may differ.
-        expires === undefined ? "" : String(Math.max(1, Math.ceil(expires - Date.now()))),
+        expires === undefined ? "" : String(Math.ceil(expires - Date.now())),
         this.#channel(space),
       ],
     );
