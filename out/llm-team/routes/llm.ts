@@ -10,6 +10,7 @@ import { oneTarget } from "gwc/runtime/llm/calls/choose-target";
 import { readContentCall } from "gwc/runtime/llm/calls/content-call";
 import { readConverseCall } from "gwc/runtime/llm/calls/converse-call";
 import { fitModels } from "gwc/runtime/llm/calls/fit-model";
+import { openFurtherResponses } from "gwc/runtime/llm/calls/further-responses";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { type LlmTarget, unasked } from "gwc/runtime/llm/calls/target";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
@@ -145,6 +146,12 @@ const providers = {
 // gateway.yaml llm.models[fast].cache
 const responseCache = openResponseCache({ ttl: 10 * MINUTE, maxBytes: 64 * MiB });
 
+// gateway.yaml llm.models[fast].cache
+const furtherResponses = openFurtherResponses({
+  cache: responseCache,
+  pool: { name: "uYWQdkq865ErMXVbKBzARd", ttl: 10 * MINUTE, maxBytes: 64 * MiB, maxVectors: 0 },
+});
+
 // gateway.yaml llm.models[fast]
 const fitModelFast = fitModels([
   [
@@ -198,6 +205,7 @@ const generateContentModels = {
       provider: providers.fast,
       path: "/v1/responses",
       cache: responseCache,
+      further: furtherResponses,
       client: generateContentClient,
       format: responsesUpstream,
       fitModel: fitModelFast,
@@ -245,6 +253,7 @@ const completionsModels = {
       provider: providers.fast,
       path: "/v1/chat/completions",
       cache: responseCache,
+      further: furtherResponses,
       format: completionsNative,
     }),
   ),
@@ -285,6 +294,7 @@ const converseModels = {
       provider: providers.fast,
       path: "/v1/responses",
       cache: responseCache,
+      further: furtherResponses,
       client: converseClient,
       format: responsesUpstream,
       fitModel: fitModelFast,
@@ -353,6 +363,7 @@ const embeddingsModels = {
       provider: providers.fast,
       path: "/v1/embeddings",
       cache: responseCache,
+      further: furtherResponses,
       format: embeddingsNative,
     }),
   ),
@@ -388,6 +399,7 @@ const responsesModels = {
       provider: providers.fast,
       path: "/v1/responses",
       cache: responseCache,
+      further: furtherResponses,
       format: responsesNative,
     }),
   ),
@@ -425,6 +437,7 @@ const messagesModels = {
       provider: providers.fast,
       path: "/v1/responses",
       cache: responseCache,
+      further: furtherResponses,
       client: messagesClient,
       format: responsesUpstream,
       fitModel: fitModelFast,

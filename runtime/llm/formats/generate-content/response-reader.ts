@@ -91,7 +91,8 @@ export function readPart(part: JsonObject): readonly ResponseBlock[] {
     return [{ kind: "reasoning", text: "", signature: markSignature(signature) }, block];
   }
   const other = Object.keys(part).find((key) => !WITHOUT_CONTENT.has(key));
-  if (other !== undefined) throw new Error(`the response has a part with "${other}"`);
+  if (text === undefined && other !== undefined)
+    throw new Error(`the response has a part with "${other}"`);
   if (typeof text !== "string" || text === "") return [];
   if (part.thought === true) return [{ kind: "reasoning", text, signature: undefined }];
   return [{ kind: "text", text }];
