@@ -1,4 +1,3 @@
-import { endianness } from "node:os";
 import { isAmbiguous } from "./ambiguous-character.ts";
 import { isPlainUnit } from "./character-reading.ts";
 import { ALL_IDLE, bitOf, JointAutomaton, MAX_RESTING, UNDECIDED } from "./joint-automaton.ts";
@@ -6,6 +5,7 @@ import { beginsBeyondAscii, TEXT_END } from "./pattern-program.ts";
 import { characterReader, type Reading } from "./reading.ts";
 import type { Search } from "./search.ts";
 import { STATE_BITS } from "./state-table.ts";
+import { textCodes } from "./text-codes.ts";
 
 /**
  * Finds out which of several searches may have a match in a whole text, in one pass. Most texts have none, and need no
@@ -41,9 +41,24 @@ export class JointSearch {
     if (this.#abandoned > MAX_ABANDONED || this.automaton.isOverflowed) return undefined;
     const read = reading?.text ?? text;
     const resting = this.#withoutRequired(text, reading);
-    const found = this.#find(read, resting, reading !== undefined);
+    const range = { codes: textCodes(read), from: 0, to: read.length };
+    const found = this.#find(range, resting, reading !== undefined);
     if (found === undefined || reading === undefined || this.#named.length === 0) return found;
     return new Set([...found, ...this.#named]);
+  }
+
+  /**
+   * Returns a function that tells whether ranges of codes certainly have no match of any search. The codes are characters of
+   * strings in this JSON, which has no escapes but those of quotes, backslashes, slashes and white space.
+   */
+  openJson(json: string): (range: CodeRange) => boolean {
+    if (this.#abandoned > MAX_ABANDONED) return () => false;
+    let resting = 0;
+    for (const [index, { required }] of this.#searches.entries()) {
+      const isMissing = required.some((each) => each >= " " && !json.includes(each));
+      if (isMissing) resting |= bitOf(index);
+    }
+    return (range) => !this.automaton.isOverflowed && this.#find(range, resting, false)?.size === 0;
   }
 
   /** Returns bits of searches that lack a character that each match contains. */
@@ -66,34 +81,36 @@ export class JointSearch {
   /**
    * Reads a text once. `resting`: bits of searches without a match. `isReading`: characters beyond ASCII stand for themselves.
    */
-  #find(text: string, resting: number, isReading: boolean): ReadonlySet<Search> | undefined {
+  #find(
+    { codes, from, to }: CodeRange,
+    resting: number,
+    isReading: boolean,
+  ): ReadonlySet<Search> | undefined {
     const automaton = this.automaton;
     const { generation, computed } = automaton;
-    const { length } = text;
-    const codes = codesOf(text);
     const found = new Set<Search>();
     let bits = resting;
     let beginnings = this.#beginningsWithout(bits);
-    let at = 0;
+    let at = from;
     let state: number | undefined;
     do {
       const { begins, beginBeyondAscii } = beginnings;
       // No match has started, and most characters start none.
-      for (; at < length; at++) {
+      for (; at < to; at++) {
         const code = codes[at] ?? 0;
         if (code < 128 ? begins[code] === 1 : beginBeyondAscii || !isReading || isAmbiguous(code))
           break;
       }
-      state = this.#initial(at === 0 ? TEXT_END : (codes[at - 1] ?? TEXT_END), beginnings);
+      state = this.#initial(at === from ? TEXT_END : (codes[at - 1] ?? TEXT_END), beginnings);
       if (state === undefined) return undefined;
       let { ascii } = automaton;
-      while (at < length) {
+      while (at < to) {
         const code = codes[at] ?? 0;
         let next: number = code < 128 ? (ascii[(state >> STATE_BITS) * 128 + code] ?? 0) : 0;
         at += 1;
         if (next === 0) {
           if (code > 127 && !isReading) return undefined;
-          const codePoint = text.codePointAt(at - 1) ?? code;
+          const codePoint = codePointAt(codes, at - 1, to);
           if (codePoint > 0xffff) at += 1;
           next = automaton.next(state, codePoint);
           if (automaton.generation !== generation || automaton.computed - computed > MAX_COMPUTED)
@@ -109,7 +126,7 @@ export class JointSearch {
         }
         if ((state & ALL_IDLE) !== 0) break;
       }
-    } while (at < length);
+    } while (at < to);
     state = automaton.next(state, TEXT_END);
     if (automaton.generation !== generation) return this.#abandon();
     if ((state & UNDECIDED) !== 0) {
@@ -152,22 +169,19 @@ export class JointSearch {
   }
 }
 
-/**
- * Returns the UTF-16 units of a text, valid until the next call. Engines read numbers from memory in half the time that
- * characters of a string take.
- */
-function codesOf(text: string): Uint16Array {
-  const isLong = text.length > SCRATCH.length;
-  const codes = isLong ? new Uint16Array(text.length) : SCRATCH;
-  const bytes = isLong ? Buffer.from(codes.buffer) : SCRATCH_BYTES;
-  bytes.write(text, "utf16le");
-  if (IS_BIG_ENDIAN) bytes.swap16();
-  return codes;
+/** Part of a text: its UTF-16 units from one place to another. */
+export interface CodeRange {
+  readonly codes: Uint16Array;
+  readonly from: number;
+  readonly to: number;
 }
 
-const IS_BIG_ENDIAN = endianness() === "BE";
-const SCRATCH = new Uint16Array(16_384);
-const SCRATCH_BYTES = Buffer.from(SCRATCH.buffer);
+function codePointAt(codes: Uint16Array, at: number, to: number): number {
+  const unit = codes[at] ?? 0;
+  const next = at + 1 < to ? (codes[at + 1] ?? 0) : 0;
+  const isPair = (unit & 0xfc00) === 0xd800 && (next & 0xfc00) === 0xdc00;
+  return isPair ? ((unit - 0xd800) << 10) + (next - 0xdc00) + 0x10000 : unit;
+}
 
 /** Characters and states that start a match, while some searches rest. */
 interface Beginnings {

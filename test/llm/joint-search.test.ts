@@ -8,9 +8,10 @@ import { JointSearch } from "../../runtime/patterns/joint-search.ts";
 import { characterReader } from "../../runtime/patterns/reading.ts";
 import { Replacement } from "../../runtime/patterns/replacement.ts";
 import { Search } from "../../runtime/patterns/search.ts";
+import { seeded } from "./seeded.ts";
 
 /** Number of sets of patterns, each tried with TEXTS texts. */
-const SETS = process.env.GWC_LONG_TESTS === "1" ? 2_000 : 150;
+const SETS = process.env.GWC_LONG_TESTS === "1" ? 2_000 : 60;
 const TEXTS = 40;
 
 const ATOMS = [
@@ -149,13 +150,4 @@ function textOf(random: (below: number) => number): string {
   const rare = random(4) === 0 ? RARE : [];
   const letters = random(3) === 0 ? LETTERS.slice(0, 7) : [...LETTERS, ...rare];
   return Array.from({ length: random(24) }, () => letters[random(letters.length)]).join("");
-}
-
-/** Deterministic numbers from zero to below a limit. */
-function seeded(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
 }

@@ -4,6 +4,7 @@ import { JsonBody } from "../../json/json-body.ts";
 import { hasRepeatedKey, objectMembers, skipSpace } from "../../json/json-text.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import { type TextFormat, textMembers } from "../chat/texts.ts";
+import { isClearJson } from "../guards/clear-json.ts";
 import { GuardRun } from "../guards/guard-run.ts";
 import { guardedObject, membersMap } from "../guards/guarded-object.ts";
 import type { PromptGuard } from "../guards/prompt-guard.ts";
@@ -29,6 +30,12 @@ export class CallGuards {
     const seen = this.#seen.get(guard);
     if (seen?.text === call.text) return seen.guarded;
     const run = new GuardRun("request", this.#exchange);
+    const { simple } = this.#format;
+    if (simple !== undefined && isClearJson(call.text, simple.request, guard.request, run)) {
+      recordGuards(this.#exchange, guard.request, run);
+      this.#seen.set(guard, { text: call.text, guarded: call });
+      return call;
+    }
     const field = this.#format.unreadable?.(call.body);
     if (field !== undefined) throw unreadable(field);
     if (hasRepeatedKey(call.text)) throw REPEATED;

@@ -4,6 +4,7 @@ import type { LlmError } from "../chat/llm-error.ts";
 import { bufferOf, type StreamStep } from "../chat/stream-step.ts";
 import { responseMembers, type TextFormat } from "../chat/texts.ts";
 import { parseObject } from "../formats/parse-object.ts";
+import { isClearJson } from "../guards/clear-json.ts";
 import type { GuardRun } from "../guards/guard-run.ts";
 import { guardedObject, membersMap } from "../guards/guarded-object.ts";
 import type { GuardStep, StreamStage } from "../guards/prompt-guard.ts";
@@ -24,6 +25,8 @@ export async function guardWhole(
   text: string,
   { run, steps, format }: ResponseGuard,
 ): Promise<string | LlmError | undefined> {
+  const { simple } = format;
+  if (simple !== undefined && isClearJson(text, simple.response, steps, run)) return text;
   const received = parseObject(text);
   // Readers differ on which of two members of the same name counts.
   if (received === undefined || hasRepeatedKey(text)) return undefined;

@@ -5,6 +5,7 @@ import { FORMAT_WORDS } from "./format-words.ts";
 import { mapKeys, mapList, mapObject } from "./map-values.ts";
 import { MEMBER_WORDS } from "./member-words.ts";
 import { mapJson, mapSchema } from "./schema-texts.ts";
+import type { SimpleKeys } from "./simple-keys.ts";
 import type { TextPlace, WholeTexts } from "./whole-texts.ts";
 
 /** Texts of a format that a model reads, or a user sees. */
@@ -13,6 +14,8 @@ export interface TextFormat {
    * Returns the field of a request whose texts are in a form that cannot be read; absent if no field of the format can be.
    */
   unreadable?(body: JsonObject): string | undefined;
+  /** Keys of simple requests and whole responses, whose strings are checked before they are parsed; absent if none are. */
+  readonly simple?: { readonly request: SimpleKeys; readonly response: SimpleKeys };
   /** Members of a request with texts in them, at any depth. */
   readonly request: readonly string[];
   /** Its other members. A member in neither list may be text to some server, and is guarded as text. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import type { JointSearch } from "../../patterns/joint-search.ts";
+import type { CodeRange, JointSearch } from "../../patterns/joint-search.ts";
 import { bufferOf, type StreamStep } from "../chat/stream-step.ts";
 import type { StreamTexts, TextFormat } from "../chat/texts.ts";
 import type { TextPart } from "../chat/whole-texts.ts";
@@ -46,6 +46,10 @@ class PatternGuards implements GuardStep {
     }
     const masked = new MaskedParts(texts, this.#scope, across.ranges);
     return map(object, masked);
+  }
+
+  openJson(json: string): ((range: CodeRange) => boolean) | undefined {
+    return this.#joint?.openJson(json);
   }
 
   openStage(format: TextFormat, run: GuardRun, next: (step: StreamStep) => void): StreamStage {

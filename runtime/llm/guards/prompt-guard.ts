@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../cel/variables.ts";
+import type { CodeRange } from "../../patterns/joint-search.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
 import type { TextFormat } from "../chat/texts.ts";
 import type { WholeTexts } from "../chat/whole-texts.ts";
@@ -20,6 +21,11 @@ export interface GuardStep {
   readonly guards: readonly Guard[];
   /** Guards the texts of a request or a whole response; returns the object itself if nothing changes. */
   guardObject(object: JsonObject, map: TextMap, run: GuardRun): JsonObject | Promise<JsonObject>;
+  /**
+   * Returns a check whether a string of this JSON certainly has nothing for these guards (see `JointSearch.openJson`). Absent
+   * if they must see all texts.
+   */
+  openJson?(json: string): ((range: CodeRange) => boolean) | undefined;
   /** Opens a guard for the events of one stream. `next` receives decided steps, in order. */
   openStage(format: TextFormat, run: GuardRun, next: (step: StreamStep) => void): StreamStage;
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import { mapList, mapObject } from "../../chat/map-values.ts";
+import { SimpleKeys } from "../../chat/simple-keys.ts";
 import {
   isRole,
   mapMembers,
@@ -37,6 +38,22 @@ export const completionsTexts: TextFormat = {
     ...["id", "object", "created", "model", "usage", "service_tier", "system_fingerprint"],
     ...["provider", "prompt_filter_results"],
   ]),
+  simple: {
+    request: new SimpleKeys([
+      ...["model", "messages", "role", "content", "stream", "stream_options", "include_usage"],
+      ...["max_tokens", "max_completion_tokens", "temperature", "top_p", "n", "seed", "stop"],
+      ...["frequency_penalty", "presence_penalty", "reasoning_effort", "verbosity", "user"],
+      ...["store", "service_tier", "parallel_tool_calls"],
+    ]),
+    response: new SimpleKeys([
+      ...["id", "object", "created", "model", "choices", "index", "message", "role", "content"],
+      ...["refusal", "annotations", "logprobs", "finish_reason", "tool_calls", "function_call"],
+      ...["usage", "prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details"],
+      ...["completion_tokens_details", "cached_tokens", "audio_tokens", "reasoning_tokens"],
+      ...["accepted_prediction_tokens", "rejected_prediction_tokens", "service_tier"],
+      ...["system_fingerprint"],
+    ]),
+  },
   openStream: (texts) => new CompletionsTexts(texts),
 };
 
