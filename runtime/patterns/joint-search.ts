@@ -88,7 +88,7 @@ export class JointSearch {
   ): ReadonlySet<Search> | undefined {
     const automaton = this.automaton;
     const { generation, computed } = automaton;
-    const found = new Set<Search>();
+    let found: ReadonlySet<Search> = NONE;
     let bits = resting;
     let beginnings = this.#beginningsWithout(bits);
     let at = from;
@@ -121,7 +121,8 @@ export class JointSearch {
         if ((state & (UNDECIDED | ALL_IDLE)) === 0) continue;
         if ((state & UNDECIDED) !== 0) {
           if (automaton.isOverflowed || (code < 128 && !isPlainUnit(code))) return undefined;
-          bits = this.#note(state, bits, found);
+          found = this.#foundIn(state, bits, found);
+          bits |= this.#bitsOf(found);
           beginnings = this.#beginningsWithout(bits);
         }
         if ((state & ALL_IDLE) !== 0) break;
@@ -131,7 +132,7 @@ export class JointSearch {
     if (automaton.generation !== generation) return this.#abandon();
     if ((state & UNDECIDED) !== 0) {
       if (automaton.isOverflowed) return undefined;
-      this.#note(state, bits, found);
+      return this.#foundIn(state, bits, found);
     }
     return found;
   }
@@ -151,16 +152,18 @@ export class JointSearch {
     return made;
   }
 
-  /** Adds the searches that have found a match in a state. Returns the bits of those that rest. */
-  #note(state: number, resting: number, found: Set<Search>): number {
-    let bits = resting;
-    for (const index of this.automaton.restingIn(state)) {
-      const search = this.#searches[index];
-      if (search === undefined || (bits & bitOf(index)) !== 0) continue;
-      bits |= bitOf(index);
-      found.add(search);
-    }
-    return bits;
+  /** Returns these searches and those that have found a match in a state. `resting`: bits of searches without a match. */
+  #foundIn(state: number, resting: number, found: ReadonlySet<Search>): ReadonlySet<Search> {
+    const resters = this.automaton.restingIn(state);
+    const asked = resters.filter((index) => (resting & bitOf(index)) === 0);
+    return new Set([...found, ...asked.flatMap((index) => this.#searches[index] ?? [])]);
+  }
+
+  #bitsOf(found: ReadonlySet<Search>): number {
+    return this.#searches.reduce(
+      (bits, search, index) => (found.has(search) ? bits | bitOf(index) : bits),
+      0,
+    );
   }
 
   #abandon(): undefined {
@@ -204,6 +207,8 @@ function beginningsOf(all: readonly Search[], resting: number): Beginnings {
   const beginBeyondAscii = searches.some(({ program }) => beginsBeyondAscii(program));
   return { resting, begins, beginBeyondAscii, initials: new Int32Array(129), generation: 0 };
 }
+
+const NONE: ReadonlySet<Search> = new Set();
 
 /** Maximum number of transitions that are computed for one text: each takes microseconds. */
 const MAX_COMPUTED = 1_000;

@@ -23,6 +23,7 @@ import {
   measurePortkey,
   portkeyGoals,
 } from "./llm.ts";
+import { LOGGED, measureLog } from "./log.ts";
 import { eraGoals, measureMcp } from "./mcp.ts";
 import { measureNginx, measureRates } from "./nginx.ts";
 import { policyCases } from "./policies.ts";
@@ -35,6 +36,7 @@ import { makeIdentity } from "./token.ts";
 //   limits        the CPU of a limit that a process counts alone, that replicas lease, and that asks Redis for each request
 //   external authorization  the CPU of a call of an authorization server over gRPC, on top of a plain proxy
 //   tracing       cost of spans of all, of 1 % and of no requests
+//   log           the access log on top of a plain proxy, in both formats
 //   dead collector  CPU and time of a traced request while the collector is down
 //   routes        1,000 and 10,000 routes relative to ten
 //   llm           chat completions relative to the same bytes through a plain proxy: whole, streams, translated; and to
@@ -92,6 +94,7 @@ try {
   if (isWanted("limits")) await showLimits();
   if (isWanted("external authorization")) await showAuthorization();
   if (isWanted("tracing")) await showTracing();
+  if (isWanted("log")) await showLog();
   if (isWanted("dead collector")) await showDeadCollector();
   if (isWanted("llm")) await showLlm();
   if (isWanted("nginx")) await showNginx();
@@ -172,6 +175,20 @@ async function showTracing(): Promise<void> {
     const goal = TRACED[name];
     console.log(`${name}: CPU ${spread(cpu)}${goal === undefined ? "" : ` (goal ${goal})`}`);
     isGood = quantile(cpu, 0.25) <= (goal ?? Number.POSITIVE_INFINITY) && isGood;
+  }
+}
+
+/** Many short rounds, with both cases without a log as the reference. Missed as an authorization server's goal is. */
+async function showLog(): Promise<void> {
+  const short = { ...pace, rounds: 3 * pace.rounds, requests: 2_000, warmUp: COMPILED };
+  const costs = await measureLog(host, short);
+  console.log('log: CPU of a request relative to "no log"');
+  process.stdout.write(formatCosts(costs));
+  const [, again, ...logged] = costs;
+  for (const { name, ratios } of logged) {
+    const cpu = joined(ratios, again?.ratios);
+    console.log(`log, ${name}: CPU ${spread(cpu)} (goal ${LOGGED})`);
+    isGood = quantile(cpu, 0.25) <= LOGGED && isGood;
   }
 }
 

@@ -55,7 +55,7 @@ class BodyReader {
   constructor(text: string, keys: SimpleKeys, checks: readonly ((range: CodeRange) => boolean)[]) {
     this.#codes = textCodes(text).subarray(0, text.length);
     const isBare = !NEVER_BARE.some((character) => text.includes(character));
-    this.#decoded = isBare ? undefined : new Uint16Array(text.length);
+    this.#decoded = isBare ? undefined : decodedFor(text.length);
     this.#keys = keys;
     this.#role = keys.bitOf("role");
     this.#content = keys.bitOf("content");
@@ -182,25 +182,31 @@ class BodyReader {
   }
 
   #string(): boolean {
-    const from = this.#at + 1;
-    const end = stringEnd(this.#codes, this.#at);
-    // A body that ends within a string has no closing quote.
-    if (end <= from || this.#codes[end - 1] !== QUOTE) return false;
-    this.#at = end;
-    const range = this.#decode({ codes: this.#codes, from, to: end - 1 });
+    const range = this.#decoded === undefined ? this.#bareString() : this.#decode(this.#decoded);
     if (range === undefined) return false;
     for (const check of this.#checks) if (!check(range)) return false;
     return true;
   }
 
-  /** Returns the content of a string; `undefined` if it has other escapes than those of one character. */
-  #decode(range: CodeRange): CodeRange | undefined {
-    const decoded = this.#decoded;
-    if (decoded === undefined) return range;
-    const { codes, from, to } = range;
+  /** Returns the content of a string without escapes; `undefined` if it has no end. */
+  #bareString(): CodeRange | undefined {
+    const codes = this.#codes;
+    const from = this.#at + 1;
+    this.#at = stringEnd(codes, this.#at);
+    const to = this.#at - 1;
+    return to >= from && codes[to] === QUOTE ? { codes, from, to } : undefined;
+  }
+
+  /** Returns the content of a string; `undefined` if it has no end, or other escapes than those of one character. */
+  #decode(decoded: Uint16Array): CodeRange | undefined {
+    const codes = this.#codes;
     let length = 0;
-    for (let at = from; at < to; at++) {
+    for (let at = this.#at + 1; at < codes.length; at++) {
       let code = codes[at] ?? 0;
+      if (code === QUOTE) {
+        this.#at = at + 1;
+        return { codes: decoded, from: 0, to: length };
+      }
       // Line breaks and tabs must be escaped in JSON.
       if (code < 0x20) return undefined;
       if (code === BACKSLASH) {
@@ -210,7 +216,7 @@ class BodyReader {
       }
       decoded[length++] = code;
     }
-    return { codes: decoded, from: 0, to: length };
+    return undefined;
   }
 
   #ends(close: number): boolean {
@@ -227,6 +233,13 @@ class BodyReader {
     this.#at = afterSpace(this.#codes, this.#at);
   }
 }
+
+/** Returns an array for one decoded string after the other. */
+function decodedFor(length: number): Uint16Array {
+  return length > DECODED.length ? new Uint16Array(length) : DECODED;
+}
+
+const DECODED = new Uint16Array(16_384);
 
 /** Maximum depth of objects and lists. */
 const MAX_DEPTH = 8;
