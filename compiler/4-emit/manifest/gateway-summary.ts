@@ -14,6 +14,11 @@ import type { ChainSummary, GatewaySummary } from "./manifest-schema.ts";
 /** Returns the summary of a program. */
 export function gatewaySummary(program: Program): GatewaySummary {
   const { binds, tcp } = program;
+  const matches = new Map(
+    binds.flatMap(({ listeners }) =>
+      listeners.map((each) => [each, matchesByRoute(each)] as const),
+    ),
+  );
   return {
     listeners: binds.flatMap(({ port, address, tls, listeners }) =>
       listeners.map((listener) => ({
@@ -33,7 +38,7 @@ export function gatewaySummary(program: Program): GatewaySummary {
             .filter((each) => listeners.includes(each))
             .map(({ hostname }) => `${hostname}:${port}`),
         ),
-        matches: [...new Set(listeners.flatMap((listener) => matchesOf(listener, route.id)))],
+        matches: [...new Set(listeners.flatMap((each) => matches.get(each)?.get(route.id) ?? []))],
         ...chainSummary(route.policies),
         backends: backendText(route.backends),
         ...(targets.length === 0 ? {} : { targets }),
@@ -57,12 +62,18 @@ export function gatewaySummary(program: Program): GatewaySummary {
   };
 }
 
-function matchesOf({ table }: ListenerNode, route: string): readonly string[] {
-  return table.flatMap(({ hostname, entries }) =>
-    entries
-      .filter((each) => each.route === route && !each.match.isDerived)
-      .map(({ match }) => `${hostname === "*" ? "" : `host ${hostname}, `}${matchText(match)}`),
-  );
+/** Returns the matches of each route of a listener, in one pass over its table. */
+function matchesByRoute({ table }: ListenerNode): ReadonlyMap<string, readonly string[]> {
+  const matches = new Map<string, string[]>();
+  for (const { hostname, entries } of table) {
+    for (const { route, match } of entries) {
+      if (match.isDerived) continue;
+      const own = matches.get(route) ?? [];
+      own.push(`${hostname === "*" ? "" : `host ${hostname}, `}${matchText(match)}`);
+      matches.set(route, own);
+    }
+  }
+  return matches;
 }
 
 function chainSummary(policies: readonly PolicyUse[]): ChainSummary {
