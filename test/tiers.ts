@@ -20,7 +20,7 @@ export const FULL: readonly string[] = [
   "conformance/!(cel|reference-manifests).test.ts",
   "attacks/**/*.test.ts",
   "{mcp,llm}/python-*.test.ts",
-  "mcp/item-shape-python.test.ts",
+  "mcp/{fastmcp,item-shape-python}.test.ts",
   "picture/picture.test.ts",
   "editor/neovim.test.ts",
   "mcp/real-servers.test.ts",

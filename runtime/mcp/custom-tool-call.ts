@@ -1,5 +1,7 @@
 import type { Exchange } from "../http/exchange.ts";
+import { foldCase } from "../json/fold-case.ts";
 import { isJsonObject } from "../json/json-object.ts";
+import { hasRepeatedKey } from "../json/json-text.ts";
 import {
   type CustomPolicy,
   countCall,
@@ -26,6 +28,13 @@ export async function applyToToolCall(
   if (typeof sent === "boolean") return sent;
   const { meant } = sent;
   if (meant.kind !== "request" || meant.method !== "tools/call") return true;
+  const given = paramOf(meant, "arguments");
+  if (given !== undefined && hasRepeatedKey(textAt(meant.text, given), foldCase)) {
+    // The server could read another value than the policy.
+    const message = "Invalid params: arguments have a duplicate key";
+    respondRpcError(exchange, 200, "MCP", { id: meant.id, code: rpcCode.invalidParams, message });
+    return false;
+  }
   const call = toolCallOf(meant);
   if (call === undefined) return true;
   const view = new RequestView(exchange, identities);

@@ -38,6 +38,7 @@ const PACKAGES = {
   ],
   newest: [
     "a2a-sdk[http-server]==1.3.0",
+    "fastmcp==4.2.3",
     "grpcio==1.85.1",
     "mcp==2.3.0",
     "opentelemetry-proto==1.45.2",

@@ -57,6 +57,7 @@ describe("a task of a merged server", () => {
     const client = await connectSession(`${gateway.url}/mcp`);
     expect(client.getServerCapabilities()?.tasks).toEqual({
       requests: { tools: { call: {} } },
+      list: {},
       cancel: {},
     });
     // The SDK knows from the list which tools run as tasks.
@@ -133,11 +134,42 @@ describe("the id of a task", () => {
   });
 });
 
-it("lists of tasks do not exist, because a list has no tools that rules could judge", async () => {
-  const url = `${gateway.url}/mcp`;
-  const session = await openSession(url);
+async function listed(url: string, headers: Record<string, string>) {
   const message = { jsonrpc: "2.0", id: 1, method: "tasks/list", params: {} };
-  expect(messagesOf(await post(url, message, session)).at(-1)).toMatchObject({
-    error: { code: -32601 },
+  const answer = messagesOf(await post(url, message, headers)).at(-1);
+  return (answer as { result: { tasks: { taskId: string; status: string }[] } }).result.tasks;
+}
+
+describe("a list of tasks", () => {
+  it("has the tasks of its session, with the ids that the client knows", async () => {
+    const url = `${gateway.url}/mcp`;
+    const session = await openSession(url);
+    expect(await listed(url, session)).toEqual([]);
+    const ids = [await createdTask(url, session), await createdTask(url, session)];
+    const tasks = await listed(url, session);
+    expect(tasks.map(({ taskId }) => taskId)).toEqual(ids);
+    for (const { status } of tasks) expect(status).toMatch(/^[a-z_]+$/);
+    await about("tasks/cancel", ids[0] ?? "", url, session);
+    expect((await listed(url, session))[0]?.status).toBe("cancelled");
+  });
+
+  it("has no tasks of other sessions or users", async () => {
+    const url = `${gateway.url}/mcp`;
+    const alice = { ...(await openSession(url, as("alice"))), ...as("alice") };
+    const bob = { ...(await openSession(url, as("bob"))), ...as("bob") };
+    await createdTask(url, alice);
+    expect(await listed(url, alice)).toHaveLength(1);
+    expect(await listed(url, bob)).toEqual([]);
+    expect(await listed(url, { ...(await openSession(url, as("alice"))), ...as("alice") })).toEqual(
+      [],
+    );
+  });
+
+  it("loses the tasks of a tool that rules deny later", async () => {
+    const url = `${gateway.url}/rules`;
+    const session = { ...(await openSession(url, as("alice"))), ...as("alice") };
+    await createdTask(url, session);
+    expect(await listed(url, session)).toHaveLength(1);
+    expect(await listed(url, { ...session, "x-late": "yes" })).toEqual([]);
   });
 });

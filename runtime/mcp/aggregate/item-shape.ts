@@ -143,11 +143,10 @@ function toolProblem(tool: JsonRecord, era: TargetEraName): string | undefined {
 function objectSchema(value: unknown, era: TargetEraName): string | undefined {
   if (!isJsonObject(value)) return value === undefined ? "is missing" : "is not an object";
   if (value.type !== "object") return 'is not of type "object"';
-  const problem = problemIn(value, { properties: record(), required: listOf(text) });
+  const members = { $schema: text, properties: record(), required: listOf(text) };
+  const problem = problemIn(value, members);
   if (problem !== undefined || era === "stateless" || !isJsonObject(value.properties))
     return problem;
-  const odd = Object.values(value.properties).some(
-    (schema) => typeof schema !== "object" || schema === null,
-  );
+  const odd = Object.values(value.properties).some((schema) => !isJsonObject(schema));
   return odd ? "has a property whose schema is not an object" : undefined;
 }

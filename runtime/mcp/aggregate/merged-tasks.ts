@@ -88,7 +88,12 @@ export function taskNames(
   const tool = request.method === "tools/call" ? stringParamOf(request, "name") : undefined;
   const isTask = tool !== undefined && paramOf(request, "task") !== undefined;
   return {
-    created: (id) => (isTask ? sealedTask(context, { target: target.name, tool, id }) : undefined),
+    created: (id) => {
+      if (!isTask) return undefined;
+      const shown = sealedTask(context, { target: target.name, tool, id });
+      noteTask(context, shown);
+      return shown;
+    },
     known: () => undefined,
   };
 }
@@ -116,8 +121,7 @@ export function mergedTaskCapability(all: readonly TaskCapabilities[]): object |
   const offered = all.filter(({ tasks }) => callsAsTasks(tasks));
   if (offered.length === 0) return undefined;
   const canCancel = offered.some(({ tasks }) => Object.hasOwn(Object(tasks), "cancel"));
-  // A list would show tasks without their tools, which rules cannot judge.
-  return { requests: { tools: { call: {} } }, ...(canCancel && { cancel: {} }) };
+  return { requests: { tools: { call: {} } }, list: {}, ...(canCancel && { cancel: {} }) };
 }
 
 /** Capabilities of a target. */
@@ -135,12 +139,22 @@ function memberOf(text: string, at: TextRange | undefined, name: string): TextRa
   return at !== undefined && isObjectAt(text, at.start) ? fieldOf(text, at, name) : undefined;
 }
 
+/** Maximum number of tasks of a session in its list; the oldest are dropped first. */
+const MAX_LISTED = 100;
+
+function noteTask({ session: { tasks } }: SessionContext, shown: string): void {
+  tasks?.add(shown);
+  const [oldest] = tasks ?? [];
+  if (tasks !== undefined && tasks.size > MAX_LISTED) tasks.delete(oldest ?? "");
+}
+
 function sealedTask(context: SessionContext, task: SealedTask): string {
   const { sessionKey } = context.exchange.gateway;
   return sealSession(sessionKey, bindingOf(context), JSON.stringify(task));
 }
 
-function openedTask(context: SessionContext, shown: string): SealedTask | undefined {
+/** Returns the task of a client's id; `undefined` if this client did not get it here. */
+export function openedTask(context: SessionContext, shown: string): SealedTask | undefined {
   const { sessionKey } = context.exchange.gateway;
   const opened = unsealSession(sessionKey, bindingOf(context), shown);
   // Authenticated JSON that this gateway wrote itself.

@@ -30,6 +30,7 @@ import { isTaskRequest, taskRequest } from "./merged-tasks.ts";
 import { resolvePrimitive } from "./names.ts";
 import { isPermitted } from "./permission.ts";
 import { serveStream } from "./session-stream.ts";
+import { serveTaskList } from "./task-list.ts";
 import { type Routed, routeNotification, routeResponse, withItemName } from "./to-server.ts";
 
 /** Serves a client's message where the gateway holds the session: several targets, stdio, SSE. */
@@ -161,6 +162,10 @@ export function serveRequest(context: SessionContext, request: Message): void {
   if (isTaskRequest(request) && !isStateless(context)) {
     const task = taskRequest(context, request);
     if (task !== undefined) forwardCall(context, task.active, task.request, task.names);
+    return;
+  }
+  if (request.method === "tasks/list" && !isStateless(context)) {
+    serveTaskList(context, request);
     return;
   }
   if (request.method === "ping") {

@@ -25,6 +25,8 @@ export interface SessionContext {
 /** The session of a request; for a client without sessions, only its targets. */
 export interface ServedSession extends Pick<McpSession, "initialize" | "isEnded" | "streams"> {
   readonly targets: readonly (TargetSession | DirectTarget | undefined)[];
+  /** Absent if nothing outlives a request. */
+  readonly tasks?: Set<string>;
 }
 
 /** A target for a client without a session here. */

@@ -21,6 +21,8 @@ export interface McpSession {
   isEnded: boolean;
   /** Callbacks that end the streams of this session in this process. */
   readonly streams: Set<() => void>;
+  /** The client's ids of the tasks that its calls created in this process, the latest last. */
+  readonly tasks: Set<string>;
   /** The name in the log; reveals nothing about the id. */
   readonly logName: string;
 }
@@ -145,7 +147,16 @@ export function newSession(
   expiresAt: number,
 ): McpSession {
   const logName = createHash("sha256").update(id).digest("hex").slice(0, 12);
-  return { id, binding, ...parts, expiresAt, isEnded: false, streams: new Set(), logName };
+  return {
+    id,
+    binding,
+    ...parts,
+    expiresAt,
+    isEnded: false,
+    streams: new Set(),
+    tasks: new Set(),
+    logName,
+  };
 }
 
 /** Restores a session from its state; `undefined` if it has expired or needs connections that this process does not have. */
