@@ -436,6 +436,37 @@ describeUnless(missingBrowser)("the page of gwc review", () => {
     await page.setViewportSize({ width: 1100, height: 800 });
   });
 
+  it.each([360, 1100])(
+    "hides no heading that a link leads to behind its filter: %d wide",
+    async (width) => {
+      await page.setViewportSize({ width, height: 700 });
+      for (const name of ["Findings", "Access"]) {
+        await page.locator("nav a", { hasText: name }).click();
+        const isSeen = await page.evaluate((id) => {
+          const { left, top } = document.getElementById(id)?.getBoundingClientRect() ?? {};
+          return document.elementFromPoint((left ?? 0) + 5, (top ?? 0) + 5)?.id === id;
+        }, `${name.toLowerCase()}-title`);
+        expect([name, isSeen]).toEqual([name, true]);
+      }
+      await page.setViewportSize({ width: 1100, height: 800 });
+    },
+  );
+
+  it("opens a cell by a click next to its word", async () => {
+    const cell = page.locator("#route-0 tbody td").first();
+    const { width = 0, height = 0 } = (await cell.boundingBox()) ?? {};
+    await cell.click({ position: { x: width - 3, y: height - 3 } });
+    expect(await page.locator("dialog").isVisible()).toBe(true);
+    await page.keyboard.press("Escape");
+  });
+
+  it("hides sections without an entry that has the words", async () => {
+    await page.fill("#search", "no such words anywhere");
+    expect(await page.locator("#findings").isVisible()).toBe(false);
+    await page.fill("#search", "");
+    expect(await page.locator("#findings").isVisible()).toBe(true);
+  });
+
   it("has other colors in the dark", async () => {
     const color = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
     const light = await color();

@@ -23,6 +23,8 @@ const others = [...document.querySelectorAll(".entry")].map((element) => ({
   text: element.textContent.toLowerCase(),
 }));
 
+const lists = [...document.querySelectorAll(".entries")];
+
 function filter() {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   const has = (text) => words.every((word) => text.includes(word));
@@ -58,6 +60,10 @@ function filter() {
     });
   }
   for (const { element, text } of others) element.hidden = !has(text);
+  for (const list of lists) {
+    const isEmpty = [...list.children].every((entry) => entry.hidden);
+    list.closest("section").hidden = isEmpty && list.children.length > 0;
+  }
   const isFiltered =
     words.length > 0 || subject.value !== "" || outcome.value !== "" || changed?.checked === true;
   count.textContent = isFiltered ? `${shown} rows` : "";
@@ -102,7 +108,8 @@ function add(list, name, ...texts) {
 }
 
 function show(event) {
-  const link = event.target.closest?.(".matrix td a");
+  // The whole cell is the link, whose text may be a part of it.
+  const link = event.target.closest?.(".matrix td")?.querySelector("a");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   const cell = link.parentElement;

@@ -17,7 +17,7 @@ export function accessSection({ access: { routes, decisions }, files, changes }:
 <p>Each row is a tool, path or model, and each column a class of callers that the rules distinguish. Credentials count as valid. The
 callers of a column meet its conditions and no other condition of the rules. A cell links to the rule that decides it.${changes === undefined ? "" : CHANGED}</p>
 <div class="scroll wide"><table class="overview">
-<thead><tr><th scope="col">Route</th><th scope="col">Listener</th><th scope="col">Offers</th><th scope="col">Without credentials</th><th scope="col">Any valid credentials</th><th scope="col">Classes</th><th scope="col">Defined at</th></tr></thead>
+<thead><tr><th scope="col">Route</th><th scope="col">Listener</th><th scope="col">Offers</th><th scope="col">Without credentials</th><th scope="col">Any valid credentials</th><th scope="col" class="figure">Classes</th><th scope="col">Defined at</th></tr></thead>
 <tbody>${routes.map((route, index) => overviewRow(route, index, outcomeOf, placeText(route.origin, files)))}</tbody>
 </table></div>
 ${routes.map((route, index) => matrix(route, index, outcomeOf, routes))}
@@ -130,7 +130,7 @@ function rowOf(
 ): Html {
   const { kind, name, target } = resource;
   const server = target === undefined ? html`` : html` <small>${target}</small>`;
-  return html`<tr data-request="${executedText(resource.data)}" data-can="${canText(resource, route)}"><th scope="row"><small>${kind}</small> <code>${name}</code>${server}</th>${cells.map((cell, index) => cellOf(cell, outcomeOf(cell), changes?.[index]))}</tr>
+  return html`<tr data-request="${executedText(resource.data)}" data-can="${canText(resource, route)}"><th scope="row">${name.startsWith(`${kind} `) ? html`` : html`<small>${kind}</small> `}<code>${name}</code>${server}</th>${cells.map((cell, index) => cellOf(cell, outcomeOf(cell), changes?.[index]))}</tr>
 `;
 }
 
