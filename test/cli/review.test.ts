@@ -442,10 +442,11 @@ describeUnless(missingBrowser)("the page of gwc review", () => {
       await page.setViewportSize({ width, height: 700 });
       for (const name of ["Findings", "Access"]) {
         await page.locator("nav a", { hasText: name }).click();
-        const isSeen = await page.evaluate((id) => {
-          const { left, top } = document.getElementById(id)?.getBoundingClientRect() ?? {};
-          return document.elementFromPoint((left ?? 0) + 5, (top ?? 0) + 5)?.id === id;
-        }, `${name.toLowerCase()}-title`);
+        const heading = `document.getElementById("${name.toLowerCase()}-title")`;
+        const isSeen = await page.evaluate(`
+          const { left, top } = ${heading}.getBoundingClientRect();
+          document.elementFromPoint(left + 5, top + 5) === ${heading};
+        `);
         expect([name, isSeen]).toEqual([name, true]);
       }
       await page.setViewportSize({ width: 1100, height: 800 });

@@ -112,6 +112,19 @@ export default definePolicy({
 });
 `;
 
+/** Blocks its thread for a while where no call of its hook is active any more. */
+const waits = `import { definePolicy } from "gwc/policy";
+
+export default definePolicy({
+  async request(request) {
+    const isAfter = request.headers.get("x-do") === "after";
+    if (isAfter) await new Promise<void>((done) => setTimeout(done, 10));
+    const end = performance.now() + 4000;
+    while (performance.now() < end) if (!isAfter) await null;
+  },
+});
+`;
+
 describe("a policy cannot change what the gateway and other policies use", () => {
   let gateway: Gateway;
   beforeAll(async () => {
@@ -127,9 +140,14 @@ describe("a policy cannot change what the gateway and other policies use", () =>
           backends: [],
         },
         victim: custom("./policies/victim.ts"),
+        waits: { policies: { custom: [{ use: "./policies/waits.ts", timeout: "1s" }] } },
       },
       nowhere,
-      { "policies/hostile.ts": hostile, "policies/victim.ts": victim },
+      {
+        "policies/hostile.ts": hostile,
+        "policies/victim.ts": victim,
+        "policies/waits.ts": waits,
+      },
     );
   });
   const act = (what: string, json = "{}") =>
@@ -169,6 +187,21 @@ describe("a policy cannot change what the gateway and other policies use", () =>
     expect((await response).status).toBe(200);
     await expect.poll(() => gateway.output).toContain("hostile blocked all requests for");
   });
+
+  it.each(["turns", "after"])(
+    "and an async hook that blocks after an await is named, and fails: %s",
+    async (how) => {
+      const from = gateway.output.length;
+      const response = send(`${gateway.url}/waits`, "GET", { "x-do": how });
+      await expect
+        .poll(() => gateway.output.slice(from), { timeout: 30_000 })
+        .toMatch(
+          /error: async hooks of custom policies run \(waits\), and all requests of their thread have waited for \d+ ms/,
+        );
+      expect((await response).status).toBe(500);
+      await expect.poll(() => gateway.output.slice(from)).toContain("took longer than 1000 ms");
+    },
+  );
 
   it("but uses names of the language for its own members", async () => {
     expect((await act("nothing")).status).toBe(200);
