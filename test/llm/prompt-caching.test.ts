@@ -14,9 +14,9 @@ const caching = { promptCaching: { cacheTools: true, minTokens: 20 } };
 const mark = { type: "ephemeral" };
 
 /** A gateway in front of Anthropic that sets breakpoints, and what it sends. */
-async function startCaching() {
+async function startCaching(ai: object = caching) {
   const upstream = await startScripted(respond);
-  const options = { provider: { anthropic: {} }, ai: caching };
+  const options = { provider: { anthropic: {} }, ai };
   const { url } = await startAiGateway(upstream.host, routes, options);
   return {
     openai: new OpenAI({ apiKey: "c", baseURL: `${url}/v1`, maxRetries: 0 }),
@@ -68,6 +68,28 @@ it("breakpoints are placed in Anthropic's own requests, which keep the rest", as
       { role: "user", content: "And?" },
     ],
   });
+});
+
+it.each([
+  [1, 2],
+  [9, 0],
+])("the last %i messages before the last one are not cached", async (offset, at) => {
+  const { openai, anthropic, sent } = await startCaching({
+    promptCaching: { minTokens: 0, cacheMessageOffset: offset },
+  });
+  const messages = [0, 1, 2, 3, 4].map((index) => ({
+    role: index % 2 === 0 ? ("user" as const) : ("assistant" as const),
+    content: words,
+  }));
+  const marks = () =>
+    sent().messages.map(({ content }: { content: unknown }) =>
+      JSON.stringify(content).includes("cache_control"),
+    );
+  const expected = messages.map((_, index) => index === at);
+  await openai.chat.completions.create({ model: "claude-1", messages });
+  expect(marks()).toEqual(expected);
+  await anthropic.messages.create({ model: "claude-1", max_tokens: 9, messages });
+  expect(marks()).toEqual(expected);
 });
 
 it("breakpoints of the client are kept, and never exceed four", async () => {

@@ -12,7 +12,6 @@ import {
   map,
   object,
   shortText,
-  unsupportedBut,
 } from "../../schema/schema.ts";
 import { bothForms, formFields, type TwoForms } from "../../schema/two-forms.ts";
 import { expressionsSchema } from "../parts/named-expressions.ts";
@@ -82,9 +81,11 @@ export function promptCaching() {
         Number.MAX_SAFE_INTEGER,
         { default: 1024 },
       ),
-      cacheMessageOffset: unsupportedBut(
-        "another place of the breakpoint",
-        "remove it: all messages except the last are cached",
+      cacheMessageOffset: integer(
+        "Number of messages before the last one that are not cached either, such as those that a client changes later. The first message is cached in any case.",
+        0,
+        100_000,
+        { default: 0 },
       ),
       affinity: choice(
         "Which requests go to the same one of several providers while it is healthy: `prefix` those with the same tools, system prompt and first message, `session` those of one session of a client (`x-claude-code-session-id`, `session_id`, `prompt_cache_key` ...), otherwise by prefix.",
@@ -112,9 +113,11 @@ export function readPromptCaching({
   cacheMessages: history = true,
   cacheTools: tools = false,
   minTokens = 1024,
+  cacheMessageOffset: uncached = 0,
   affinity = "none",
 }: Infer<ReturnType<typeof promptCaching>>): PromptCachingConfig {
-  return { system, messages: history, tools, minTokens, affinity };
+  const offset = uncached > 0 && { uncached };
+  return { system, messages: history, tools, minTokens, ...offset, affinity };
 }
 
 /** Schema of other names of models. */

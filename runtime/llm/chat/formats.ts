@@ -129,6 +129,8 @@ export interface PromptCaching {
   readonly tools: boolean;
   /** Minimum size of cached prompts, estimated as 1.3 tokens for each word. */
   readonly minTokens: number;
+  /** Number of messages before the last one that are not cached; absent if all are. */
+  readonly uncached?: number;
 }
 
 /** Reads one stream of a provider. */

@@ -126,6 +126,7 @@ export function aiBounds(at: string): readonly Bound[] {
       ),
     ].flatMap((each) => word(`${at}.routes.x`, each)),
     ...number(`${at}.promptCaching.minTokens`, 0),
+    ...number(`${at}.promptCaching.cacheMessageOffset`, 0, 100_000),
     [`${at}.promptCaching.cacheSystem`, true, "yes"],
     [`${at}.promptCaching.cacheMessages`, false, 1],
     [`${at}.promptCaching.cacheTools`, true, "no"],

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { CacheMark } from "../../chat/content.ts";
 import type { PromptCaching } from "../../chat/formats.ts";
+import { lastCached } from "../last-cached.ts";
 import { tokensOfWords, wordsIn } from "../prompt-words.ts";
 import { takesCachePoints } from "./model-family.ts";
 
@@ -18,6 +19,11 @@ export class CachePoints {
     const isPossible = takesCachePoints(model);
     this.#caching = isPossible ? caching : undefined;
     this.#left = isPossible ? MAX_POINTS : 0;
+  }
+
+  /** Returns the index of the last of several messages that is cached; negative if none is. */
+  lastCached(length: number): number {
+    return this.#caching === undefined ? -1 : lastCached(length, this.#caching);
   }
 
   /** Returns the point of a client's cache mark. */

@@ -33,7 +33,7 @@ export class ContentWriter {
       if (kept.length > 0) turns.add(role, kept);
     }
     // The last turn differs in every request; the turns before it are repeated.
-    const cached = turns.all.length - 2;
+    const cached = this.#points.lastCached(turns.all.length);
     return turns.all.map((turn, index) => {
       const content = this.#turn(turn);
       const point = this.#points.after(index === cached ? "messages" : undefined, content);

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import type { PromptCaching } from "../../chat/formats.ts";
+import { lastCached } from "../last-cached.ts";
 import { tokensOfWords, wordsIn } from "../prompt-words.ts";
 
 /** Parts of a request of the Messages API that Anthropic caches, in the order in which a model reads them. */
@@ -22,10 +23,11 @@ export function withBreakpoints(request: JsonObject, caching: PromptCaching): Js
   let marked = request;
   for (const part of CACHED_PARTS) {
     const value = request[part];
-    const cached = part === "messages" && Array.isArray(value) ? value.slice(0, -1) : value;
+    const end = Array.isArray(value) ? lastCached(value.length, caching) + 1 : 0;
+    const cached = part === "messages" && Array.isArray(value) ? value.slice(0, end) : value;
     words += wordsIn(cached);
     if (left <= 0 || !caching[part] || tokensOfWords(words) < caching.minTokens) continue;
-    const changed = part === "messages" ? markedHistory(value) : markedEnd(value);
+    const changed = part === "messages" ? markedHistory(value, caching) : markedEnd(value);
     if (changed === value) continue;
     marked = { ...marked, [part]: changed };
     left -= 1;
@@ -37,10 +39,10 @@ const MARK = '"cache_control":{';
 
 const BREAKPOINT = { type: "ephemeral" };
 
-/** Marks the message before the last one, which differs in every request. */
-function markedHistory(messages: unknown): unknown {
+/** Marks the end of the messages that are cached. */
+function markedHistory(messages: unknown, caching: PromptCaching): unknown {
   if (!Array.isArray(messages)) return messages;
-  const at = messages.length - 2;
+  const at = lastCached(messages.length, caching);
   const message: unknown = messages[at];
   if (!isJsonObject(message)) return messages;
   const content = markedEnd(message.content);
