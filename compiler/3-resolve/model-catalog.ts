@@ -2,7 +2,7 @@ import { parse } from "yaml";
 import { backendOf } from "../backends/index.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
 import type { GatewayResource } from "../config/resources.ts";
-import { childOf, type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
+import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 import type { BindNode } from "../ir/program.ts";
 import {
   type CatalogSource,
@@ -23,7 +23,7 @@ export function resolveModelCatalog(
 
 /** Reports prices that no backend uses. */
 export function reportIdleCatalog(
-  { modelCatalog, origin }: GatewayResource,
+  { modelCatalog, origin: whole }: GatewayResource,
   binds: readonly BindNode[],
   diagnostics: Diagnostics,
 ): void {
@@ -32,7 +32,8 @@ export function reportIdleCatalog(
     listeners.flatMap(({ routes }) => routes.flatMap((route) => route.backends)),
   );
   if (nodes.some(({ kind }) => backendOf(kind).protocol === "llm")) return;
-  const at = keyPlace(childOf(origin, "config", "modelCatalog"));
+  const { path, ...origin } = modelCatalog[0]?.origin ?? whole;
+  const at = keyPlace({ ...origin, path: path.slice(0, path.indexOf("modelCatalog") + 1) });
   const params = { field: "modelCatalog", actsOn: "requests to models" };
   diagnostics.report("idle-model-field", at, params);
 }

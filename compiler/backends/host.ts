@@ -6,7 +6,7 @@ import { hostAndPort, secureUrl, serverUrl } from "../model/host-url.ts";
 import { isOwnPort } from "../model/own-ports.ts";
 import type { Text } from "../model/texts.ts";
 import { NAMED_SERVER } from "../model/traffic.ts";
-import { type Infer, object, shortText, text } from "../schema/schema.ts";
+import { type Infer, object, shortText, text, unsupportedBut } from "../schema/schema.ts";
 import type { Backend, BackendUse } from "./backend.ts";
 import { awsScopeOf } from "./parts/aws-scope.ts";
 import {
@@ -52,7 +52,12 @@ interface TcpHostNode {
 }
 
 const staticSchema = object(
-  { host: shortText("Host of the server."), port },
+  {
+    host: shortText("Host of the server."),
+    port,
+    // Whoever writes backends would reach every socket of the pod, such as the one that gives out the gateway's identity.
+    unixPath: unsupportedBut("sockets of the gateway's pod", "use `host` and `port`"),
+  },
   { required: ["host", "port"], description: "A server by its host and port." },
 );
 

@@ -1,4 +1,5 @@
 import type { Json } from "../model/json.ts";
+import { CATALOG_ENTRY } from "../model/model-prices.ts";
 import { ACME_INSTEAD } from "../schema/refused-features.ts";
 import {
   anyText,
@@ -12,6 +13,7 @@ import {
   object,
   openObject,
   type Schema,
+  shortText,
   text,
   unsupported,
 } from "../schema/schema.ts";
@@ -160,6 +162,38 @@ export const parametersSchema = resource(
       ),
       resources: part(
         "Compute resources of the container; a request of 100m of CPU and 128Mi of memory by default.",
+      ),
+      modelCatalog: object(
+        {
+          sources: list(
+            object(
+              {
+                configMap: object(
+                  {
+                    name: shortText("Name of a ConfigMap in the Gateway's namespace."),
+                    key: shortText("Entry of the ConfigMap; its name ends with `.json`.", {
+                      default: CATALOG_ENTRY,
+                      pattern: "^[-._a-zA-Z0-9]+\\.json$",
+                      form: "the name of a JSON file",
+                    }),
+                  },
+                  { required: ["name"], description: "A ConfigMap with a catalog in JSON." },
+                ),
+              },
+              { required: ["configMap"] },
+            ),
+            {
+              minItems: 1,
+              maxItems: 16,
+              description: "Catalogs; later ones replace models of earlier ones.",
+            },
+          ),
+        },
+        {
+          required: ["sources"],
+          description:
+            "Prices of models, in the form of `modelCatalog` in a file. They are the source of `llm.cost`, and of the costs in logs and metrics.",
+        },
       ),
       shutdown: object(
         {

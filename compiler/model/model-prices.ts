@@ -15,6 +15,9 @@ export interface CatalogModel extends Partial<ModelPrice> {
 /** Prices and traits of models by provider and model. */
 export type ModelPrices = Readonly<Record<string, Readonly<Record<string, CatalogModel>>>>;
 
+/** Entry of a ConfigMap with a catalog, unless a reference names another one. */
+export const CATALOG_ENTRY = "catalog.json";
+
 /** A source of prices, as configured. */
 export interface CatalogSource {
   readonly catalog:

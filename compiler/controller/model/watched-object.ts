@@ -13,7 +13,7 @@ import { recordOf } from "../kubernetes/json-fields.ts";
 
 /**
  * Reduces an object to the fields that are read. Of Secrets these are the names of entries that something reads by name,
- * and mistakes in all values; of ConfigMaps whether they contain readable authorities, and the lock, which is compiled.
+ * and mistakes in all values; of ConfigMaps whether they contain readable authorities, and the lock and prices, which are compiled.
  */
 export function keptObject(object: ApiObject): ApiObject {
   const { name, namespace, uid, resourceVersion, generation, labels, creationTimestamp } =
@@ -76,9 +76,14 @@ function configEntries(data: unknown): Readonly<Record<string, string>> {
       const isReadable = pemCertificates(value).kind === "certificates";
       return [[key, isReadable ? "" : NO_CERTIFICATE]];
     }
-    return key === LOCK_ENTRY ? [[key, value]] : [];
+    return key === LOCK_ENTRY || isCatalog(key, value) ? [[key, value]] : [];
   });
   return Object.fromEntries(kept);
+}
+
+/** Whether an entry has prices of models: other entries with JSON need no memory. */
+function isCatalog(key: string, value: string): boolean {
+  return key.endsWith(".json") && /^\s*\{/.test(value) && value.includes('"providers"');
 }
 
 function contentsOf(entries: readonly (readonly [string, string])[]): SecretContents {

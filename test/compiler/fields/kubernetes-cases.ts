@@ -54,6 +54,11 @@ const secured = {
   targetRefs: [{ group: "", kind: "Service", name: "a" }],
   validation: { hostname: "a.test", wellKnownCACertificates: "System" },
 };
+/** A catalog with a price of the models of OpenAI. */
+function prices(input: number): string {
+  return JSON.stringify({ providers: { openai: { models: { m: { rates: { input } } } } } });
+}
+
 const authorities = { caCertificateRefs: [{ group: "", kind: "ConfigMap", name: "a" }] };
 const byPort = { port: 8443, tls: { validation: authorities } };
 const mutual = {
@@ -234,6 +239,7 @@ export const seeds: readonly object[] = [
     GatewayParameters: {
       store: { redis: { secretRef: { name: "a" } } },
       usage: { by: { team: "request.method" } },
+      modelCatalog: { sources: [{ configMap: { name: "a" } }] },
     },
   },
   {
@@ -421,7 +427,12 @@ export const world: readonly ConfigValue[] = [
   object("Service", "b", { spec: { ports } }, { a: "bb" }),
   ...["a", "b"].flatMap((name) => [
     object("Secret", name, { stringData: keys }),
-    object("ConfigMap", name, { data: { "ca.crt": "", "gwc.lock.yaml": lock(name) } }),
+    object("ConfigMap", name, {
+      data: {
+        ...{ "ca.crt": "", "gwc.lock.yaml": lock(name) },
+        ...{ "catalog.json": prices(name === "a" ? 1 : 2), "other.json": prices(3) },
+      },
+    }),
     object("ConfigMap", `keys-${name}`, { data: { one: hashOf(name) } }, { a: `${name}${name}` }),
   ]),
 ];
@@ -628,6 +639,10 @@ export const known: KnownValues = {
   "auth.gcp": [{ type: "IdToken" }, { type: "IdToken", audience: "https://a.test" }],
   "auth.gcp.audience": ["https://a.test", "https://b.test"],
   "promptCaching.minTokens": [100, 200],
+  "configMap.key": ["catalog.json", "other.json"],
+  "configMap.name": ["a", "b"],
+  "modelCatalog.sources.[].configMap": [{ name: "a" }, { name: "b" }],
+  "spec.modelCatalog": [{ sources: [{ configMap: { name: "a" } }] }],
   "promptGuard.request.[].regex": [{ action: "Reject", matches: ["a"] }],
   "promptGuard.response.[].regex": [{ action: "Reject", matches: ["a"] }],
   "promptGuard.request.[].webhook": [{ backendRef: { name: "a", port: 80 } }],

@@ -43,6 +43,7 @@ import { gatewayAccessLogs, gatewayFields, gatewayFrontend, gatewayTracing } fro
 import { checkImage } from "./images.ts";
 import { checkListenerSets, type KubernetesListener, listenersOf } from "./listeners.ts";
 import { gatewayMesh } from "./mesh.ts";
+import { gatewayModelCatalog } from "./model-catalog.ts";
 import { checkOverlaid } from "./overlays.ts";
 import { declaredParameters, type ParametersSpec, parametersOf } from "./parameters.ts";
 import {
@@ -256,6 +257,7 @@ function gatewayResource(
     store,
     usage,
     keysApi,
+    ...gatewayModelCatalog(manifest, parameters, context),
     mesh: gatewayMesh(parameters, context),
     workloadApi: gatewayWorkloadApi(parameters),
     deployment: deploymentOf(
