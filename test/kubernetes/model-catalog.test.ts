@@ -39,13 +39,6 @@ kind: GatewayBackend
 metadata: {name: models}
 spec:
   ai: {provider: {openai: {model: gpt-5}, host: "${host}", port: ${port}}}
----
-apiVersion: gwc.dev/v1alpha1
-kind: GatewayPolicy
-metadata: {name: log}
-spec:
-  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: gw}]
-  frontend: {accessLog: {attributes: {add: [{name: price, expression: 'string(llm.cost)'}]}}}
 `,
   });
   const body = JSON.stringify({ model: "gpt-5", messages: [{ role: "user", content: "Hi" }] });
@@ -53,5 +46,5 @@ spec:
   const { status } = await send(`${gateway.url}/v1/chat/completions`, "POST", headers, body);
   expect(status).toBe(200);
   // 20 prompt tokens and 5 of the completion, in dollars for a million.
-  await gateway.seen(/price=0\.00052/);
+  await gateway.seen(/gen_ai\.cost=0\.00052 /);
 });

@@ -48,12 +48,17 @@ function readExpression(text: string, problems: Problems): Node | undefined {
     problems.report("cel-too-long", [MAX_LENGTH, text.length], { limit: MAX_LENGTH });
     return undefined;
   }
-  const tree = parseTree(text, problems);
+  const source = text.replaceAll(FRACTION, (found) => (found === " " ? "0" : found));
+  const tree = parseTree(source, problems);
   if (tree === undefined) return undefined;
   const before = problems.list.length;
-  const node = new Converter(text, problems).convert(tree, 0, 0);
+  const node = new Converter(source, problems).convert(tree, 0, 0);
   return problems.list.length === before ? node : undefined;
 }
+
+/** Strings and comments, and spaces before a number without digits before its point: the parser needs a zero there. */
+const FRACTION =
+  /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\/\/.*|(?<=(?:^|[-+*/%<>=!&|?:([{,])\s*) (?=\.\d)/g;
 
 function parseTree(text: string, problems: Problems): ASTNode | undefined {
   try {

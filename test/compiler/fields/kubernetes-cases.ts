@@ -56,7 +56,11 @@ const secured = {
 };
 /** A catalog with a price of the models of OpenAI. */
 function prices(input: number): string {
-  return JSON.stringify({ providers: { openai: { models: { m: { rates: { input } } } } } });
+  return JSON.stringify({
+    providers: {
+      openai: { models: { m: { rates: { input } }, gatewaymodel: { rates: { input } } } },
+    },
+  });
 }
 
 const authorities = { caCertificateRefs: [{ group: "", kind: "ConfigMap", name: "a" }] };
