@@ -55,7 +55,7 @@ const staticSchema = object(
   {
     host: shortText("Host of the server."),
     port,
-    // Whoever writes backends would reach every socket of the pod, such as the one that gives out the gateway's identity.
+    // Authors of backends would reach every socket of the pod, such as the one with the gateway's identity.
     unixPath: unsupportedBut("sockets of the gateway's pod", "use `host` and `port`"),
   },
   { required: ["host", "port"], description: "A server by its host and port." },

@@ -174,6 +174,8 @@ export function inlineFunctions(text: string, functions: CustomFunctions): Inlin
   const root = parseExpression(text, new Problems());
   const inlined = root === undefined ? text : inliner.text(root, text, new Map());
   const { called, problems } = inliner;
+  if (problems.some(({ problem }) => problem === TOO_LONG))
+    return { text: ANYTHING, called, problems };
   return { text: called.size === 0 ? text : inlined, called, problems };
 }
 
@@ -184,6 +186,8 @@ class Inliner {
   readonly called = new Set<string>();
   readonly problems: FunctionProblem[] = [];
   readonly #functions: CustomFunctions;
+  /** Number of calls that were replaced. */
+  #calls = 0;
   /** Number of open calls: mistakes inside bodies are reported at the outer call. */
   readonly #open: Span[] = [];
 
@@ -203,7 +207,7 @@ class Inliner {
     }
     text += source.slice(at, node.span[1]);
     if (text.length <= MAX_LENGTH) return text;
-    this.#report("the expression is too long with the bodies of its functions", node.span);
+    this.#report(TOO_LONG, node.span);
     return ANYTHING;
   }
 
@@ -246,6 +250,10 @@ class Inliner {
   #call(node: CallNode, found: CustomFunction, source: string, names: Replacements): string {
     const { name, parameters, rest, body, isMethod } = found;
     this.called.add(name);
+    this.#calls += 1;
+    // Functions that call each other twice double the work with each level.
+    if (this.#calls === MAX_CALLS) this.#report(TOO_LONG, node.nameSpan);
+    if (this.#calls >= MAX_CALLS) return ANYTHING;
     const { args } = node;
     const isCounted =
       rest === undefined ? args.length === parameters.length : args.length >= parameters.length;
@@ -282,6 +290,11 @@ class Inliner {
     this.problems.push({ problem, within: this.#open[0] ?? within });
   }
 }
+
+/** Maximum number of calls in an expression and the bodies of its functions. */
+const MAX_CALLS = 1_000;
+
+const TOO_LONG = "the expression is too long with the bodies of its functions";
 
 /** Takes the place of calls with mistakes, of any type. */
 const ANYTHING = "dyn(null)";
