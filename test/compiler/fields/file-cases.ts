@@ -610,6 +610,8 @@ export const known: KnownValues = {
   "extAuthz.cache": [{ key: ["request.path"], ttl: "7s" }],
   "delay.duration": ["7s", "11s"],
   "cache.ttl": ["7s", "11s"],
+  "cache.semantic": [{ model: "a", host: "127.0.0.1:9001" }],
+  "cache.semantic.host": ["127.0.0.1:9001", "127.0.0.1:9002"],
   "extAuthz.protocol.http.path": ['"/a"', '"/b"'],
   "extAuthz.protocol.http.redirect": ['"/a"', '"/b"'],
   "extAuthz.protocol.grpc.metadata.*": ["{'a': 'b'}", "{'a': 'c'}"],

@@ -39,14 +39,15 @@ const LIKE_A_LISTENER = new RegExp(
  * test/backends/named-servers.test.ts.
  */
 const REPEATED =
-  /\.(?:backendAuth|auth)\.oauth\.|\.userConnections\.servers\.\[\]\.clientSecret\.|\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc|endpointPicker|mcpGuardrails\.processors\.\[\])\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|backends\.\[\]\.policies\.extAuthz\.|(tracing|otlp)\.policies\.|(requestMirror|promptGuard|mcpGuards)\..*policies\.|(webhook\.target|mcpGuardrails\.processors\.\[\]|proxy|targets\.\[\]\.(mcp|sse|openapi)|tcpRoutes\.\[\]\.backends\.\[\])\.backend$|(backends|providers|models|defaults)\b.*\.(promptGuard|guardrails|cache\.semantic)\.|^llm\.(models|providers)\.\[\]\.(defaults\.)?(tls|auth\.(gcp|aws))\.|(groups|^backends)\b.*\.provider\.custom\.|\.provider\.azure\w*\.(resourceType|projectName)$|^(?:llm|mcp|gateways\.\*(?:\.listeners\.\[\])?)\.tls\.acme\./;
+  /\.(?:backendAuth|auth)\.oauth\.|\.userConnections\.servers\.\[\]\.clientSecret\.|\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc|endpointPicker|mcpGuardrails\.processors\.\[\])\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|backends\.\[\]\.policies\.extAuthz\.|(tracing|otlp)\.policies\.|(requestMirror|promptGuard|mcpGuards)\..*policies\.|(webhook\.target|semantic|mcpGuardrails\.processors\.\[\]|proxy|targets\.\[\]\.(mcp|sse|openapi)|tcpRoutes\.\[\]\.backends\.\[\])\.backend$|(backends|providers|models|defaults)\b.*\.(promptGuard|guardrails|cache\.semantic)\.|^llm\.(models|providers)\.\[\]\.(defaults\.)?(tls|auth\.(gcp|aws))\.|(groups|^backends)\b.*\.provider\.custom\.|\.provider\.azure\w*\.(resourceType|projectName)$|^(?:llm|mcp|gateways\.\*(?:\.listeners\.\[\])?)\.tls\.acme\./;
 /**
  * Empty values of which one has to be there, so that none can be left out to see what it does; lists that stay empty; fields
  * with one supported value, the default; fields that act together only: how a client signs (test/backends/token-exchange.test.ts),
+ * responses in a store (test/llm/shared-cache.test.ts),
  * a document that `gwc lock` has copied, and what the module of a policy declares or imports (test/policies/custom-mistakes.test.ts).
  */
 const EMPTY_CHOICES =
-  /^config\.acme\.termsOfServiceAgreed$|\.tls\.mode$|^binds\.\[\]\.mode$|\.azure\.(implicit|explicitConfig\.workloadIdentity)$|^services\.\[\]\.vips\.\[\]$|\.clientAuth\.(method|alg|kid)$|\.openapi\.schema\.url$|\.custom\.\[\]\.(with\.\*|allow)\.\[\]$/;
+  /^config\.acme\.termsOfServiceAgreed$|\.cache\.shared$|\.tls\.mode$|^binds\.\[\]\.mode$|\.azure\.(implicit|explicitConfig\.workloadIdentity)$|^services\.\[\]\.vips\.\[\]$|\.clientAuth\.(method|alg|kid)$|\.openapi\.schema\.url$|\.custom\.\[\]\.(with\.\*|allow)\.\[\]$/;
 
 /** By what others have too, it is put to the question there. */
 function isRepeated(path: readonly Step[]): boolean {
