@@ -248,7 +248,10 @@ export const seeds: readonly object[] = [
   },
   {
     ...{ Gateway: hasParameters, HTTPRoute: route },
-    GatewayParameters: { store: { redis: { secretRef: { name: "a" } } } },
+    GatewayParameters: {
+      store: { redis: { secretRef: { name: "a" } } },
+      keysApi: { keyRef: { name: "a", key: "token" } },
+    },
     GatewayPolicy: {
       ...policyOf("HTTPRoute"),
       traffic: { apiKeyAuthentication: { store: true } },
@@ -577,6 +580,9 @@ export const known: KnownValues = {
   "traffic.custom.[].secrets.*.name": objects,
   "traffic.custom.[].secrets.*.key": ["token", "clientSecret"],
   "secretRef.name": objects,
+  "keysApi.keyRef.name": ["a", "b"],
+  "keysApi.keyRef.key": ["token", "clientSecret"],
+  "GatewayParameters.keysApi": [{ keyRef: { name: "a", key: "token" } }],
   "secretRef.key": ["token", "clientSecret"],
   "auth.location": [{ header: { name: "x-a" } }, { cookie: { name: "a" } }],
   "credentials.[].location": [{ header: { name: "x-a" } }, { cookie: { name: "a" } }],

@@ -25,10 +25,10 @@ const compile = kubernetesCompiler(schema, world);
  * resource name of Azure, which files are tested with; the method of a client, which depends on its other fields and is tested
  * in test/backends/token-exchange.test.ts; virtual models and the health of their models, which need several models
  * (test/kubernetes/models.test.ts); connections of users, which need a page in the same gateway
- * (test/kubernetes/user-connections.test.ts).
+ * (test/kubernetes/user-connections.test.ts); responses in a store (test/llm/shared-cache.test.ts).
  */
 const EXCEPTIONS =
-  /\.auth\.oauth\.|^GatewayClass\.description$|\.auth\.passthrough$|(Moderation|guards\.(request|response)\.\[\]\.\w+)\.policies\.|^(GatewayBackend\.policies|GatewayPolicy\.backend)\.extAuth\.|^GatewayBackend\..*\.(promptGuard|azure)\.|^GatewayModel\.(virtualModel|policies\.(promptGuard|health))\.|\.conditional\.\[\]\.policy\.|(secretRef|clientSecretRef|signingKeyRef|certificateRef|mtlsCertificateRef\.\[\]|tls\.caCertificateRefs\.\[\])\.(group|kind)$|\.(azureopenai|llmProvider2)\.(resourceType|projectName)$|\.clientAuth\.method$/;
+  /\.auth\.oauth\.|\.cache\.shared$|^GatewayClass\.description$|\.auth\.passthrough$|(Moderation|guards\.(request|response)\.\[\]\.\w+)\.policies\.|^(GatewayBackend\.policies|GatewayPolicy\.backend)\.extAuth\.|^GatewayBackend\..*\.(promptGuard|azure)\.|^GatewayModel\.(virtualModel|policies\.(promptGuard|health))\.|\.conditional\.\[\]\.policy\.|(secretRef|keyRef|clientSecretRef|signingKeyRef|certificateRef|mtlsCertificateRef\.\[\]|tls\.caCertificateRefs\.\[\])\.(group|kind)$|\.(azureopenai|llmProvider2)\.(resourceType|projectName)$|\.clientAuth\.method$/;
 /** Credentials with many fields, in several places with one schema and reading: a policy's stand for the others. */
 const LIKE_CREDENTIALS =
   /^(?!GatewayPolicy\.backend\.auth\.).*\.(?:crossAppAccess|clientCredentials|jwtSign|oauthTokenExchange\.(?:path|actorToken|clientAuth))\b/;
