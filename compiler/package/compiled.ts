@@ -108,6 +108,7 @@ async function writeModules(folder: string): Promise<void> {
     legalComments: "none",
     // A third of the size; names in stack traces stay.
     minifyWhitespace: true,
+    minifySyntax: true,
     lineLimit: 200,
     logLevel: "warning",
     metafile: true,
