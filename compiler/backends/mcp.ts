@@ -170,8 +170,8 @@ function resolveMcp(
     });
     return undefined;
   }
-  const isEmpty = targets.length === 0;
-  if (isEmpty) context.diagnostics.report("no-targets", keyPlace(childOf(origin, "targets")), {});
+  if (config.isEmptyAsWritten)
+    context.diagnostics.report("no-targets", keyPlace(childOf(origin, "targets")), {});
   const seen = new Map<string, Origin>();
   const resolved = targets.flatMap((target) => {
     const { name, origin: at } = target;
@@ -226,7 +226,7 @@ function resolveMcp(
     toolViews,
     views,
     // Requests to no server at all are refused as those without a backend.
-    weight: isEmpty ? 0 : weight,
+    weight: targets.length === 0 ? 0 : weight,
     origin,
   };
 }

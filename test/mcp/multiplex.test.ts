@@ -169,7 +169,7 @@ it("unknown items and methods without a route are refused", async () => {
     code: -32602,
     message: "Unknown tool: three_c",
   });
-  const odd = await post(gateway.url, rpc("tasks/list"), session);
+  const odd = await post(gateway.url, rpc("things/list"), session);
   expect(JSON.parse(odd.text).error.code).toBe(-32601);
 });
 

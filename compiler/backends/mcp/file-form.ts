@@ -264,6 +264,7 @@ export function lowerMcp(
       if (target === undefined) return [];
       return lowerTarget(target, childOf(context.origin, "targets", index), context) ?? [];
     }),
+    isEmptyAsWritten: targets.length === 0,
     prefixMode,
     failureMode,
     sessions: lowerSessions(sessions, childOf(context.origin, "sessions")),

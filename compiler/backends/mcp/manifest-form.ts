@@ -40,6 +40,7 @@ export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig>
     return {
       config: {
         targets: found.map(({ section: _, ...target }) => target),
+        isEmptyAsWritten: false,
         isStateful: sessionRouting !== "Stateless",
         prefixMode: fileWord(prefixMode),
         failureMode: fileWord(failureMode ?? "FailClosed"),

@@ -18,6 +18,8 @@ export interface McpConfig {
    */
   readonly isStateful: boolean;
   readonly targets: readonly McpTargetConfig[];
+  /** Whether the list of targets is empty as written. Selectors that select nothing are reported by themselves. */
+  readonly isEmptyAsWritten: boolean;
   readonly prefixMode: PrefixMode;
   readonly failureMode: "failClosed" | "failOpen";
   readonly sessions: McpSessionsConfig | undefined;
