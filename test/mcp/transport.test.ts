@@ -74,7 +74,7 @@ describe("a body is refused with 400 when it", () => {
     ["is no JSON", "{"],
     ["has a byte order mark", `\uFEFF${ping}`],
     ["is not UTF-8", Buffer.from('{"jsonrpc":"2.0","id":1,"method":"ping\xff"}', "latin1")],
-    ["is a batch", `[${ping}]`],
+    ["is an empty batch", "[]"],
     ["is a number", "7"],
     ["lacks jsonrpc", '{"id":1,"method":"ping"}'],
     ["is of JSON-RPC 1.0", '{"jsonrpc":"1.0","id":1,"method":"ping"}'],
