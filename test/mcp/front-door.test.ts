@@ -51,14 +51,14 @@ it.each([
 });
 
 it.each([
-  [{ targets: [] }, ["out-of-range"]],
+  [{ targets: [] }, ["no-targets"]],
   [{ port: 3000 }, ["missing-field"]],
   [{ targets: [{ name: "a", stdio: { cmd: "node", clear_env: "yes" } }] }, ["wrong-type"]],
   [
     { targets: [{ name: "a", stdio: { cmd: "node" } }], policies: { ai: { defaults: { a: 1 } } } },
     ["misplaced-field"],
   ],
-])("%j is refused", (mcp, codes) => {
+])("%j is reported", (mcp, codes) => {
   const host = memoryHost({ "gateway.yaml": stringify({ mcp }) });
   const { findings } = checkInput(["gateway.yaml"], host, false);
   expect(findings.map(({ code }) => code)).toEqual(codes);
