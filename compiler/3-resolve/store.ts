@@ -15,14 +15,15 @@ import { type PolicyKind, policyOf } from "../policies/index.ts";
 /** Returns the store that policies or `records` need; `undefined` if none is needed. Reports a store without a use. `name`: the gateway's. */
 export function resolveStore(
   name: string,
-  { store, deployment }: GatewayResource,
+  { store, deployment, isPartial }: GatewayResource,
   binds: readonly BindNode[],
   records: Pick<UsageNode | AcmeNode, "origin"> | undefined,
   context: SecretContext,
 ): StoreNode | undefined {
   const { diagnostics } = context;
   const policies = policiesOf(binds);
-  if (store === undefined) reportCountingAlone(policies, deployment, diagnostics);
+  if (store === undefined && isPartial !== true)
+    reportCountingAlone(policies, deployment, diagnostics);
   const owner = deployment === undefined ? name : `${deployment.namespace}/${deployment.name}`;
   const prefix = store?.prefix ?? `gwc:${encodeURIComponent(owner)}:`;
   const keeper = policies.find((policy) => useOfStore(policy) === "records") ?? records;
@@ -38,7 +39,8 @@ export function resolveStore(
   }
   if (store !== undefined) return resolved;
   if (keeper === undefined) return undefined;
-  if (deployment !== undefined) diagnostics.report("store-of-pods", keyPlace(keeper.origin), {});
+  if (deployment !== undefined && isPartial !== true)
+    diagnostics.report("store-of-pods", keyPlace(keeper.origin), {});
   return { kind: "embedded" };
 }
 

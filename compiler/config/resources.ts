@@ -63,6 +63,8 @@ export interface GatewayResource {
   readonly workloadApi?: WorkloadApiNode | undefined;
   /** Account at an ACME server; `undefined` if none is configured. */
   readonly acme?: AcmeAccount | undefined;
+  /** Whether parameters that it names are missing or wrong, which has been reported. */
+  readonly isPartial?: boolean;
   /** Deployment in a cluster; `undefined` for a standalone file. */
   readonly deployment?: DeploymentNode;
   /** Named backends that policies can refer to; empty for manifests, which refer to resources. */

@@ -45,7 +45,12 @@ import { checkListenerSets, type KubernetesListener, listenersOf } from "./liste
 import { gatewayMesh } from "./mesh.ts";
 import { gatewayModelCatalog } from "./model-catalog.ts";
 import { checkOverlaid } from "./overlays.ts";
-import { declaredParameters, type ParametersSpec, parametersOf } from "./parameters.ts";
+import {
+  declaredParameters,
+  type ParametersSpec,
+  parametersOf,
+  parametersReferences,
+} from "./parameters.ts";
 import {
   checkLogFormat,
   logLevels,
@@ -260,6 +265,7 @@ function gatewayResource(
     ...gatewayModelCatalog(manifest, parameters, context),
     mesh: gatewayMesh(parameters, context),
     workloadApi: gatewayWorkloadApi(parameters),
+    isPartial: parametersReferences(manifest, context.inventory).length > parameters.length,
     deployment: deploymentOf(
       manifest,
       parameters,

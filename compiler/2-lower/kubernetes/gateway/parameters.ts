@@ -32,19 +32,26 @@ export function declaredParameters(context: ReferenceContext): DeclaredParameter
 
 /** Returns the existing GatewayParameters that a Gateway's class and then the Gateway itself refer to. */
 export function namedParameters(
-  { spec, namespace }: ManifestOf<"Gateway">,
+  gateway: ManifestOf<"Gateway">,
   inventory: Lookups,
 ): readonly ManifestOf<"GatewayParameters">[] {
+  return parametersReferences(gateway, inventory).flatMap(
+    ({ namespace, name }) =>
+      inventory.find("GatewayParameters", namespace ?? gateway.namespace, name) ?? [],
+  );
+}
+
+/** Returns the references to parameters of a Gateway's class and of the Gateway itself. */
+export function parametersReferences(
+  { spec, namespace }: ManifestOf<"Gateway">,
+  inventory: Lookups,
+): readonly { readonly namespace?: string; readonly name: string }[] {
   const ofClass = inventory.find("GatewayClass", "", spec?.gatewayClassName ?? "")?.spec;
   const own = spec?.infrastructure?.parametersRef;
-  const references = [
-    ofClass?.parametersRef && { namespace, ...ofClass.parametersRef },
-    own && { ...own, namespace },
+  return [
+    ...(ofClass?.parametersRef ? [{ namespace, ...ofClass.parametersRef }] : []),
+    ...(own ? [{ ...own, namespace }] : []),
   ];
-  return references.flatMap((each) => {
-    if (each === undefined) return [];
-    return inventory.find("GatewayParameters", each.namespace ?? namespace, each.name) ?? [];
-  });
 }
 
 /** Returns the parameters of a Gateway's class, then its own, which override them. */
