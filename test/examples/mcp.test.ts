@@ -8,6 +8,7 @@ import { type RunningExample, startExample } from "../harness/example-gateway.ts
 import { ownScript } from "../harness/own-script.ts";
 import { root } from "../harness/root.ts";
 import { TestProcess } from "../harness/test-process.ts";
+import { program } from "../harness/tool.ts";
 import { connectStateless } from "../mcp/stateless-client.ts";
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -35,6 +36,7 @@ function token(name: string): string {
 }
 
 it("basic: a client lists and calls the everything server's tools, from a page too", async () => {
+  program("npx");
   const example = await startExample("basic");
   const sent = ["content-type", "mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"];
   const preflight = await fetch(`http://127.0.0.1:${example.port}/mcp`, {
@@ -54,6 +56,7 @@ it("basic: a client lists and calls the everything server's tools, from a page t
 });
 
 it("authorization: each caller lists what they may call, and nothing else exists for them", async () => {
+  program("npx");
   const example = await startExample("authorization");
   await expect(connect(example)).rejects.toThrow(/401|no bearer token/i);
   const user = await connect(example, token("test-user"));
@@ -67,6 +70,7 @@ it("authorization: each caller lists what they may call, and nothing else exists
 });
 
 it("multiplex: two servers' tools carry their names, and rules see them without", async () => {
+  program("npx");
   const second = await startEverything("streamableHttp");
   const example = await startExample("multiplex", { SECOND: `http://127.0.0.1:${second}/mcp` });
   const client = await connect(example);
@@ -78,6 +82,7 @@ it("multiplex: two servers' tools carry their names, and rules see them without"
 });
 
 it("eras: clients of either era find a server of either, and what they may call", async () => {
+  program("npx");
   const script = ownScript("conformance/stateless-server.ts");
   const server = new TestProcess(process.execPath, [script, "http", "reject"]);
   const [, port] = await server.seen(/port (\d+)/);

@@ -14,8 +14,10 @@ export class SkipReporter implements Reporter {
     const isFiltered = this.#vitest?.getGlobalTestNamePattern() !== undefined;
     for (const module of modules) {
       for (const test of module.children.allTests("skipped")) {
+        const ofFile: unknown = Reflect.get(module.meta(), "skipped");
         const reason =
           reasonOf(test) ??
+          (typeof ofFile === "string" ? ofFile : undefined) ??
           (isFiltered ? undefined : `no reason given in ${test.module.relativeModuleId}`);
         if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
       }

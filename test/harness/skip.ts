@@ -44,6 +44,8 @@ export function noteFile(file: RunnerTestFile): void {
  */
 export function skip(reason: string): never {
   const test = TestRunner.getCurrentTest() ?? firstTest(running.file);
+  // The note is that of one test: the others of a hook's suite have the reason from their file.
+  Object.assign(running.file?.meta ?? {}, { skipped: reason });
   test?.context.skip(reason);
   throw new Error(reason);
 }

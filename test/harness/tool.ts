@@ -18,6 +18,7 @@ const packages = {
   mkfifo: "coreutils",
   nginx: "nginx-light",
   npm: "npm",
+  npx: "npm",
   nvim: "neovim",
   openssl: "openssl",
   pebble: "Pebble (`go install github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.3`)",
