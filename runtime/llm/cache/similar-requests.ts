@@ -1,6 +1,7 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { ResponsePool, StoredResponses } from "../../store/responses.ts";
 import { type EmbeddingServer, embed } from "./embedding-server.ts";
+import { headedBytes, readHeadedBytes } from "./headed-bytes.ts";
 import { type SimilarVector, type UnitVector, unitVector, VectorIndex } from "./vector-index.ts";
 
 /** Settings of the search for similar requests. */
@@ -94,29 +95,19 @@ export class SimilarRequests {
   }
 }
 
-/** Returns the form of a request in a store: a line of JSON, then the numbers. */
+/** Returns the form of a request in a store: its group and id, then the numbers. */
 export function encodeMeaning(id: string, { group, vector: { values } }: Meaning): Buffer {
   const bytes = Buffer.from(values.buffer, values.byteOffset, values.byteLength);
-  return Buffer.concat([Buffer.from(`${JSON.stringify([group, id])}\n`), bytes]);
+  return headedBytes([group, id], bytes);
 }
 
 function decodeMeaning(bytes: Buffer): (Meaning & { readonly id: string }) | undefined {
-  const end = bytes.indexOf(0x0a);
-  if (end === -1 || (bytes.length - end - 1) % 4 !== 0) return undefined;
-  const head = parsed(bytes.toString("utf8", 0, end));
-  if (!Array.isArray(head)) return undefined;
-  const [group, id]: readonly unknown[] = head;
+  const read = readHeadedBytes(bytes);
+  if (!Array.isArray(read?.head) || read.body.length % 4 !== 0) return undefined;
+  const [group, id]: readonly unknown[] = read.head;
   // A copy is aligned, as the numbers have to be.
-  const { buffer } = Uint8Array.from(bytes.subarray(end + 1));
+  const { buffer } = Uint8Array.from(read.body);
   const vector = unitVector(new Float32Array(buffer));
   if (typeof group !== "string" || typeof id !== "string" || vector === undefined) return undefined;
   return { group, id, vector };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,36 +1,28 @@
 import { isJsonObject } from "../../json/json-object.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import { tokenCount, type Usage } from "../chat/usage.ts";
+import { headedBytes, readHeadedBytes } from "./headed-bytes.ts";
 import type { CachedResponse } from "./response-cache.ts";
 
-/** Returns the form of a response in a store: a line of JSON, then the body. */
+/** Returns the form of a response in a store: its head, then the body. */
 export function encodeResponse({ body, storedAt: _, ...head }: CachedResponse): Buffer {
-  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
+  return headedBytes(head, body);
 }
 
 /** Reads a response from a store; `undefined` if it is damaged. `storedAt`: by the monotonic clock. */
 export function decodeResponse(bytes: Buffer, storedAt: number): CachedResponse | undefined {
-  const end = bytes.indexOf(0x0a);
-  const head = end === -1 ? undefined : parsed(bytes.toString("utf8", 0, end));
-  if (!isJsonObject(head)) return undefined;
-  const { headers, isStream, facts, system, cost } = head;
+  const read = readHeadedBytes(bytes);
+  if (!isJsonObject(read?.head)) return undefined;
+  const { headers, isStream, facts, system, cost } = read.head;
   if (!Array.isArray(headers) || !headers.every((each) => typeof each === "string"))
     return undefined;
   if (typeof isStream !== "boolean" || typeof system !== "string") return undefined;
   return {
     ...{ headers, isStream, system, storedAt },
-    body: bytes.subarray(end + 1),
+    body: read.body,
     facts: readFacts(facts),
     cost: tokenCount(cost),
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function readFacts(value: unknown): ResponseFacts {
