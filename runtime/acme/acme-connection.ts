@@ -147,6 +147,8 @@ class LastResponse {
   }
 
   note(status: number, headers: Readonly<Record<string, unknown>>, body: unknown): void {
+    // The library repeats requests with a rejected nonce: the problem of an earlier response does not explain a later failure.
+    this.clear();
     this.hasResponse = true;
     const time = Date.parse(String(headers.date));
     if (!Number.isNaN(time)) this.skew = Date.now() - time;

@@ -14,6 +14,8 @@ import { program } from "./tool.ts";
 export interface AcmeOptions {
   /** Seconds for which certificates are valid. */
   readonly validity?: number;
+  /** Share of valid nonces that it rejects, percent. */
+  readonly rejectedNonces?: number;
   /** Key identifiers and keys of external accounts, which are then required. */
   readonly externalAccounts?: Readonly<Record<string, string>>;
 }
@@ -76,7 +78,7 @@ export class AcmeServer {
   /** Runs it, again after a stop: it has then forgotten everything. */
   async start(): Promise<void> {
     this.#namesPort ??= await nameServer();
-    const { validity = 7_776_000, externalAccounts } = this.#options;
+    const { validity = 7_776_000, externalAccounts, rejectedNonces = 10 } = this.#options;
     const settings = {
       listenAddress: `127.0.0.1:${this.#port}`,
       managementListenAddress: `127.0.0.1:${this.#managementPort}`,
@@ -94,7 +96,7 @@ export class AcmeServer {
     this.#process = new TestProcess(
       program("pebble"),
       ["-config", file, "-dnsserver", names, "-strict"],
-      { env: { PEBBLE_VA_NOSLEEP: "1", PEBBLE_WFE_NONCEREJECT: "10" } },
+      { env: { PEBBLE_VA_NOSLEEP: "1", PEBBLE_WFE_NONCEREJECT: String(rejectedNonces) } },
     );
     await this.#process.seen(/ACME directory available/);
     // The port of the management is opened by itself.
