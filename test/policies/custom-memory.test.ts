@@ -73,6 +73,22 @@ it("a policy that keeps more and more is no longer called, and other routes are 
   expect((await send(`${gateway.url}/leak`, "GET")).status).toBe(500);
 });
 
+it("a policy that only makes garbage is always called", async () => {
+  // The last 50 are kept: they become old before they are garbage.
+  const garbage = leak(
+    "seen.push(Array.from({ length: 20_000 }, (_, index) => ({ index }))); if (seen.length > 50) seen.shift();",
+  );
+  const gateway = await startRoutes(
+    { garbage: custom("./policies/garbage.ts") },
+    nowhere,
+    {
+      "policies/garbage.ts": garbage,
+    },
+    { NODE_OPTIONS: "--max-old-space-size=160" },
+  );
+  expect(await statusAfter(`${gateway.url}/garbage`, 300)).toBe(200);
+});
+
 it("buffers count, too", async () => {
   const gateway = await startRoutes(
     { leak: custom("./policies/leak.ts") },

@@ -27,6 +27,12 @@ export interface ThreadOwner {
 /** Result of preparing other code: it can be committed, there is a problem, or the thread has ended. */
 export type Preparation = "prepared" | "ended" | { readonly problem: string };
 
+/**
+ * Megabytes of young objects of a thread: three times what one collection can make old. Node stops a thread that passes its
+ * limit by up to 16 MB, and V8 ends the process if one collection passes it by more.
+ */
+const MAX_YOUNG = 24;
+
 /** A serving thread, as seen by the main thread. */
 export class WorkerHandle {
   readonly index: number;
@@ -52,8 +58,11 @@ export class WorkerHandle {
     this.#worker = new Worker(new URL(script), {
       workerData: start,
       env,
-      // Without a limit of its own, a thread whose heap is full ends the whole process.
-      resourceLimits: { maxOldGenerationSizeMb: Math.round(heapRoom() / 2 ** 20) },
+      resourceLimits: {
+        // Without a limit of its own, a thread whose heap is full ends the whole process.
+        maxOldGenerationSizeMb: Math.round(heapRoom() / 2 ** 20),
+        maxYoungGenerationSizeMb: MAX_YOUNG,
+      },
       transferList: start.links.flatMap(portsOf),
     });
     let failure: string | undefined;
