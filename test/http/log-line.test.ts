@@ -56,3 +56,24 @@ it.each(["text", "json"] as const)("a line says the same as a line before it did
     expect(line(log, model)).toBe(line(accessLogLine(format), model));
   }
 });
+
+it("durations in JSON have up to three decimals", () => {
+  const log = accessLogLine("json");
+  const values = Array.from({ length: 20_000 }, (_, at) => at * 0.0737);
+  for (const value of [0, 0.0004, 0.001, 0.01, 0.1, 1, 86_400_000.5, ...values]) {
+    log.begin();
+    log.milliseconds("duration", value);
+    expect(log.end()).toContain(`,"duration_ms":${Math.round(value * 1000) / 1000}}`);
+  }
+});
+
+it.each(["text", "json"] as const)("fields of a line may have any order: %s", (format) => {
+  const log = accessLogLine(format);
+  const orders = ["abc", "abc", "cab", "b", "ca", "bb", "abcd", "dcba", "abc"];
+  const write = (written: typeof log, order: string): string => {
+    written.begin();
+    for (const name of order) written.text(name, `of ${name}`);
+    return written.end().replace(/[\d-]+T[\d:.]+Z/, "");
+  };
+  for (const order of orders) expect(write(log, order)).toBe(write(accessLogLine(format), order));
+});

@@ -108,9 +108,9 @@ export function logExtraFields(line: FieldWriter, { fields }: ExchangeRecord): v
 
 /** Writes a noted field. Durations of callouts are noted as `12ms`. */
 function writeNoted(line: FieldWriter, name: string, value: string | undefined): void {
-  if (value !== undefined && name.endsWith(".duration"))
-    line.milliseconds(name, Number.parseFloat(value));
-  else line.text(name, value);
+  const duration = name.endsWith(".duration") ? Number.parseFloat(value ?? "") : Number.NaN;
+  if (Number.isNaN(duration)) line.text(name, value);
+  else line.milliseconds(name, duration);
 }
 
 /** Writes the same fields except some. */
