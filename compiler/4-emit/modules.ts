@@ -26,7 +26,7 @@ import type { CachedModules } from "./cached-modules.ts";
 import { inputNames } from "./input-names.ts";
 import { policyModules, policyPowers } from "./policy-modules.ts";
 import { namedNeeds } from "./startup-needs.ts";
-import { tableParts } from "./table-parts.ts";
+import { tableHandlers, tableParts } from "./table-parts.ts";
 
 /** Level of trace comments in generated code. */
 export type TraceLevel = "path" | "line" | "none";
@@ -79,7 +79,9 @@ export function emitModules(
   const hosts = servedHosts(program);
   const served = servedRoutes(program);
   const own = `${program.deployment?.namespace}/${program.name}`;
+  const handlers = tableHandlers(program, parts);
   const routes = served.flatMap(({ route, listeners }) => {
+    if (handlers.has(route.id)) return [];
     const context = {
       path: routePath(route.id),
       inputs,
@@ -100,7 +102,10 @@ export function emitModules(
   });
   const labels = new Map(served.map(({ route }) => [route.id, route.name]));
   const tables = [...parts.values()].flat().map((part) => {
-    const context = { inputs, labels, routePath: (route: string) => `../${routePath(route)}` };
+    const context = {
+      ...{ inputs, labels, handlers },
+      routePath: (route: string) => `../${routePath(route)}`,
+    };
     const make = () => tablePartModule(part, context);
     return cached?.ofTable(`${own} ${part.path}`, part, context, make) ?? make();
   });

@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
+import type { Expression } from "../../templates/code/hole.ts";
 import type { MainNames } from "../../templates/modules/main-names.ts";
+import { routeHandler } from "../../templates/modules/route.ts";
 import type { TablePart } from "../../templates/modules/table-part.ts";
 import { type HostRows, rowsOf } from "../../templates/routing/route-table.ts";
 import type { ListenerNode, Program, RouteEntry } from "../ir/program.ts";
@@ -28,6 +30,28 @@ export function tableParts(
       return [listener.id, partsOf(rowsOf(listener.table), table, taken)];
     }),
   );
+}
+
+/**
+ * Returns the handlers that parts of tables contain, by the ids of their routes: those of routes that only forward, of
+ * which a long table usually has many that differ in nothing but values. In a cluster, each route has a module, so that
+ * a running gateway can replace it without opening the connections of its neighbors again.
+ */
+export function tableHandlers(
+  program: Program,
+  parts: ReadonlyMap<string, readonly TablePart[]>,
+): ReadonlyMap<string, Expression> {
+  const found = new Map<string, Expression>();
+  if (program.deployment !== undefined || parts.size === 0) return found;
+  const uses = new Map<string, number>();
+  const listeners = program.binds.flatMap((bind) => bind.listeners);
+  for (const { entries } of listeners.flatMap(({ table }) => table))
+    for (const { route } of entries) uses.set(route, (uses.get(route) ?? 0) + 1);
+  for (const route of listeners.flatMap(({ id, routes }) => (parts.has(id) ? routes : []))) {
+    const handler = uses.get(route.id) === 1 ? routeHandler(route) : undefined;
+    if (handler !== undefined) found.set(route.id, handler);
+  }
+  return found;
 }
 
 /** Returns the number of conditions of a listener's table. */

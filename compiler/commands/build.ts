@@ -1,4 +1,5 @@
 import path from "node:path";
+import { setFlagsFromString } from "node:v8";
 import { isHole } from "../../templates/code/hole.ts";
 import { cacheFolder } from "../4-emit/check/cache-folder.ts";
 import type { Emitted } from "../4-emit/emit.ts";
@@ -79,6 +80,7 @@ async function buildFiles(
   const input = commandInput(positionals, context.host, "gwc build FILE");
   if (input.kind === "none") return input.result;
   context.progress("checking");
+  saveMemory();
   const { programs, files, findings } = checkInput(
     input.files,
     context.host,
@@ -123,6 +125,15 @@ async function buildFiles(
   }
   const tables = builds.map(({ folder, program, emitted }) => buildTable(folder, program, emitted));
   return { exitCode: 0, stderr: talk, stdout: tables.join("\n") };
+}
+
+/**
+ * Makes V8 collect more often. The steps of a build leave much garbage and little else: of 10,000 routes, 100 MB are in use
+ * at a time, for which V8 would let the process grow to 700 MB, a third of them for new objects.
+ */
+function saveMemory(): void {
+  setFlagsFromString("--heap-growing-percent=100");
+  setFlagsFromString("--semi-space-growth-factor=1");
 }
 
 /** Formats programs as JSON, with emitted code as strings. */

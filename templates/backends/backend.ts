@@ -102,6 +102,11 @@ export interface BackendTemplate<Kind extends BackendKind> {
   /** Writes the code of a route's backends, which are of one kind. */
   readonly code: (nodes: AtLeastOne<BackendNode<Kind>>, scope: BackendScope) => BackendCode;
   /**
+   * Returns the handler of a route that only passes requests to this backend, as an expression; `undefined` if that takes
+   * statements. Absent if it always does.
+   */
+  readonly handler?: (node: BackendNode<Kind>) => Expression | undefined;
+  /**
    * Writes one of several backends that share a route; `before`: earlier backends of its kind. Absent if it does not
    * recognize clients; then backends of its kind divide requests in `code`.
    */

@@ -1,7 +1,7 @@
 import type { BackendNode, TcpBackendNode } from "../../compiler/ir/backends.ts";
 import { code, literal } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
-import type { Code, Hole, Name, Printable } from "../code/hole.ts";
+import type { Code, Expression, Hole, Name, Printable } from "../code/hole.ts";
 import { imported, name } from "../code/names.ts";
 import { ifStatement } from "../code/statements.ts";
 import type { Trace } from "../code/trace.ts";
@@ -21,6 +21,7 @@ const LASTING = "gwc/runtime/backends/lasting-choice";
 export const hostTemplate: BackendTemplate<"host"> = {
   code: hostCode,
   connection: connectionCode,
+  handler: forwardingHandler,
   reads: ({ connection }) => readsUser([connection]),
 };
 
@@ -87,6 +88,16 @@ function hostCode(all: AtLeastOne<BackendNode<"host">>, scope: BackendScope): Ba
       code`return ${pass(code`${pick}(upstreams)`, "chosen")};`,
     ],
   };
+}
+
+/** Forwards to the server of a node that gets all requests, with nothing but settings of its connections. */
+function forwardingHandler(node: BackendNode<"host">): Expression | undefined {
+  const { connection, health, isName, isRefused, url, weight } = node;
+  const isPlain = weight > 0 && isRefused !== true && !(health !== undefined && isName);
+  if (!isPlain || connection.isPassthrough || connection.userConnection !== undefined)
+    return undefined;
+  const forwardingTo = imported("gwc/runtime/backends/forwarding-to", "forwardingTo");
+  return code`${forwardingTo}(${literal(forwardSettings(url, connection))})`;
 }
 
 /** Forwards to a random server of all backends. */

@@ -8,7 +8,7 @@ import { credentialReads } from "../backends/parts/credential-reads.ts";
 import { backendsCode, servedKinds } from "../backends/shares.ts";
 import { code, comment, join } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
-import type { Code, Hole } from "../code/hole.ts";
+import type { Code, Expression, Hole } from "../code/hole.ts";
 import { imported, importedType, name } from "../code/names.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
 import type { Trace } from "../code/trace.ts";
@@ -145,6 +145,17 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     body: join(body, "\n\n"),
     declared: [route.id],
   });
+}
+
+/** Returns the handler of a route as an expression; `undefined` if the route needs a module. */
+export function routeHandler({ policies, backends }: RouteNode): Expression | undefined {
+  const [only, ...others] = backends;
+  if (only === undefined || others.length > 0 || policies.length > 0) return undefined;
+  return only.ownPolicies === undefined ? backendHandler(only) : undefined;
+}
+
+function backendHandler<Kind extends BackendKind>(node: BackendNode<Kind>): Expression | undefined {
+  return backendTemplateOf<Kind>(node.kind).handler?.(node);
 }
 
 /** Step that runs checks of listeners for model calls. */

@@ -1,7 +1,7 @@
 import type { RouteNode } from "../../compiler/ir/program.ts";
 import { code, comment, join } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
-import type { Hole } from "../code/hole.ts";
+import type { Expression, Hole } from "../code/hole.ts";
 import { imported, importedType, name } from "../code/names.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
 import { type HostRows, hostRowsCode, ROUTE_TABLE } from "../routing/route-table.ts";
@@ -20,6 +20,8 @@ export interface TablePartContext {
   readonly inputs: string;
   /** Names of routes in logs, by id. */
   readonly labels: ReadonlyMap<string, RouteNode["name"]>;
+  /** Handlers that the table contains, by the ids of their routes; the others are in modules. */
+  readonly handlers: ReadonlyMap<string, Expression>;
   /** Returns the path of a route's module, from that of the part. */
   readonly routePath: (route: string) => string;
 }
@@ -27,7 +29,7 @@ export interface TablePartContext {
 /** Writes the module of a part of a routing table. */
 export function tablePartModule(
   { name: own, path, hosts }: TablePart,
-  { inputs, labels, routePath }: TablePartContext,
+  { inputs, labels, handlers, routePath }: TablePartContext,
 ): PrintedModule {
   const routes = hosts.flatMap(({ rows }) => rows.flatMap((row) => row.map(({ route }) => route)));
   const expressions = new Expressions([own, ...routes]);
@@ -35,7 +37,7 @@ export function tablePartModule(
     expressions,
     route: ({ route }) => ({
       label: labels.get(route) ?? route,
-      handler: code`${imported(routePath(route), route)}`,
+      handler: handlers.get(route) ?? imported(routePath(route), route),
     }),
   });
   const body: Hole[] = [

@@ -11,7 +11,7 @@ import { otherConditions } from "./match.ts";
 export interface TableContext {
   readonly expressions: Expressions;
   /** Returns the route's name in logs, and the function that handles its requests. */
-  readonly route: (entry: RouteEntry) => { readonly label: string; readonly handler: Code };
+  readonly route: (entry: RouteEntry) => { readonly label: string; readonly handler: Expression };
 }
 
 /** Consecutive rows of a host name; all entries of a row have the same path. */

@@ -163,6 +163,21 @@ it("of a long table a changed route alters its module and one part, and all part
   expect(changes(Object.fromEntries(texts))).toBe("");
 });
 
+it("handlers in a long table are formatted, and each is in one part", () => {
+  const routes = Array.from({ length: 600 }, (_, at) => ({
+    name: at % 3 === 0 ? `r${at}` : `${long("service", 4)}-${at}`,
+    hostnames: [`h${at % 5}.example.com`],
+    matches: [{ path: { pathPrefix: at % 2 === 0 ? `/${at}` : `/${long("path", 8)}/${at}` } }],
+    backends: [{ host: at % 7 === 0 ? `${long("host", 9)}:80` : "a:80" }],
+  }));
+  const modules = modulesOf({ binds: [{ port: 3000, listeners: [{ name: "web", routes }] }] });
+  const tables = Object.entries(modules).filter(([name]) => name.startsWith("tables/"));
+  const text = tables.map(([, each]) => each).join("");
+  expect(text.split("forwardingTo(").length - 1).toBe(600);
+  expect(Object.keys(modules).filter((name) => name.startsWith("routes/"))).toEqual([]);
+  expect(changes(Object.fromEntries(tables))).toBe("");
+});
+
 it("a change of one host writes no part of a long table of another host again", () => {
   const headers = Array.from({ length: 16 }, (_, at) => ({
     name: `h${at}`,
