@@ -1,10 +1,13 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 
-/** Pages that stand for all: the start, a tutorial, guides with tables and code, and each kind of reference. */
+/**
+ * Pages that are seen in every window: the start, a tutorial, guides with tables and code, and each kind of reference.
+ * Each of the others is seen in one window.
+ */
 const SAMPLES = [
   "index",
   ...["tutorials/first-gateway", "guides/mcp", "guides/policies", "guides/explain/diff"],
@@ -18,9 +21,17 @@ const THEMES = ["light", "dark"] as const;
 const dist = path.join(import.meta.dirname, "dist");
 const axe = path.join(import.meta.dirname, "node_modules/axe-core/axe.min.js");
 
+/** A page in a window of a width, in a theme. */
+interface View {
+  readonly name: string;
+  readonly width: number;
+  readonly colorScheme: (typeof THEMES)[number];
+}
+
 /**
- * Opens sample pages of the built site at three widths in both themes. Prints violations of axe and pages that are
- * wider than the window, and writes pictures to the folder in the first argument.
+ * Opens all pages of the built site: samples at three widths in both themes, each of the others in one of these windows
+ * in turn. Prints violations of axe and pages that are wider than the window, and writes pictures of the samples to the
+ * folder in the first argument.
  */
 async function look(pictures: string | undefined): Promise<number> {
   const server = serve();
@@ -31,9 +42,11 @@ async function look(pictures: string | undefined): Promise<number> {
     args: ["--no-sandbox", "--disable-gpu"],
   });
   try {
-    const found = await inspectAll(browser, `http://127.0.0.1:${port}`, pictures);
-    const count = SAMPLES.length * WIDTHS.length * THEMES.length;
-    process.stdout.write(`${[...found, `${count} views, ${found.length} faults`].join("\n")}\n`);
+    const views = allViews();
+    const found = await inspectAll(browser, `http://127.0.0.1:${port}`, views, pictures);
+    const pages = new Set(views.map(({ name }) => name)).size;
+    const summary = `${pages} pages in ${views.length} views, ${found.length} faults`;
+    process.stdout.write(`${[...found, summary].join("\n")}\n`);
     return found.length === 0 ? 0 : 1;
   } finally {
     await browser.close();
@@ -41,28 +54,37 @@ async function look(pictures: string | undefined): Promise<number> {
   }
 }
 
+/** The views of all pages, by window, because resizing a window costs time. */
+function allViews(): readonly View[] {
+  const windows = THEMES.flatMap((colorScheme) => WIDTHS.map((width) => ({ width, colorScheme })));
+  const others = globSync("**/*.html", { cwd: dist })
+    .map((file) => file.replace(/\.html$/, ""))
+    .filter((name) => name !== "404" && !SAMPLES.includes(name))
+    .toSorted();
+  return windows.flatMap((window, index) => {
+    const own = others.filter((_, place) => place % windows.length === index);
+    return [...SAMPLES, ...own].map((name) => ({ name, ...window }));
+  });
+}
+
 async function inspectAll(
   browser: Browser,
   origin: string,
+  views: readonly View[],
   pictures: string | undefined,
 ): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const colorScheme of THEMES) {
-    const context = await browser.newContext({ colorScheme, reducedMotion: "reduce" });
-    const page = await context.newPage();
-    for (const sample of SAMPLES) {
-      for (const width of WIDTHS) {
-        await page.setViewportSize({ width, height: 900 });
-        await page.goto(`${origin}/${sample}.html`, { waitUntil: "load" });
-        const view = `${sample} ${width} ${colorScheme}`;
-        found.push(...(await inspect(page)).map((fault) => `${view}: ${fault}`));
-        if (pictures === undefined) continue;
-        const file = path.join(pictures, `${view.replace(/[/ ]/g, "-")}.png`);
-        mkdirSync(pictures, { recursive: true });
-        await page.screenshot({ path: file });
-      }
-    }
-    await context.close();
+  const page = await browser.newPage({ reducedMotion: "reduce" });
+  for (const { name, width, colorScheme } of views) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto(`${origin}/${name}.html`, { waitUntil: "load" });
+    const view = `${name} ${width} ${colorScheme}`;
+    found.push(...(await inspect(page)).map((fault) => `${view}: ${fault}`));
+    if (pictures === undefined || !SAMPLES.includes(name)) continue;
+    const file = path.join(pictures, `${view.replace(/[/ ]/g, "-")}.png`);
+    mkdirSync(pictures, { recursive: true });
+    await page.screenshot({ path: file });
   }
   return found;
 }

@@ -10,6 +10,7 @@ import {
 } from "../diagnostics/diagnostic.ts";
 import type { ConfigValue, ExpandedText, ReadValue } from "./config-values.ts";
 import { configValueAt, pointerPath } from "./config-values.ts";
+import { meantParts, meantSchema, partOf } from "./inner-mistakes.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 import { boundName, formatName, schemaTypeNames, typeName } from "./schema-messages.ts";
 import { misplacedFieldHints, suggestedWord } from "./suggested-field.ts";
@@ -122,6 +123,28 @@ function reportUnknown({ error, subject, diagnostics, path }: Violation): void {
     standsIn: owner?.name,
     known: unknown?.known ?? "",
   });
+  const known =
+    suggestion === undefined
+      ? owner?.schema?.properties?.[key]
+      : schemaAt(root, [...path, suggestion]);
+  const meant = meantSchema(known, schemaAt(root, path), partOf(read, [...path, key]).value);
+  if (meant !== undefined) reportInside(meant, [...path, key], subject, diagnostics);
+}
+
+/** Reports mistakes inside a value in the wrong place, or of the wrong kind, as far as its meaning is known. */
+function reportInside(
+  meant: Schema,
+  path: ConfigPath,
+  { read, origin, checkPart }: Subject,
+  diagnostics: Diagnostics,
+): void {
+  for (const { schema, read: part, place } of meantParts(
+    meant,
+    path,
+    read,
+    childOf(origin, ...path),
+  ))
+    checkPart(schema, part, place, diagnostics);
 }
 
 /** Reports the number of unknown keys of an object that exceed the limit. */
@@ -241,6 +264,7 @@ function reportType(violation: Violation): void {
         ? "write its keys at the beginning of lines, without `- `"
         : (indentAdvice(violation) ?? (schema && typeAdvice(schema, found))),
   });
+  if (schema !== undefined && !isFile) reportInside(schema, path, violation.subject, diagnostics);
 }
 
 /** Returns the hint for lines that are next to an empty key but belong below it. */
@@ -322,7 +346,7 @@ function ownerName(path: ConfigPath, whole: string): string {
 }
 
 /** Names a value in messages: by its key, or by its list and index. */
-function valueName(path: ConfigPath): string {
+export function valueName(path: ConfigPath): string {
   const last = path.at(-1);
   if (typeof last === "string") return last;
   const parent = path.at(-2);

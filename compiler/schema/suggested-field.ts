@@ -65,6 +65,8 @@ export interface FieldOwner {
   readonly name: string;
   /** Its path; `undefined` if it is any item of a list, or if several objects may be meant. */
   readonly path: ConfigPath | undefined;
+  /** Its schema, or that of each object if several may be meant. */
+  readonly schema: Schema | undefined;
 }
 
 /**
@@ -90,7 +92,8 @@ export function otherOwner(
     );
   };
   const around = path.map((_, length) => path.slice(0, length)).findLast(isNeeded);
-  if (around !== undefined) return { name: ownerPath(around), path: around };
+  if (around !== undefined)
+    return { name: ownerPath(around), path: around, schema: schemaAt(root, around) };
   const siblings = given.filter((section) => {
     const inner = Object.hasOwn(own, section) ? own[section] : undefined;
     return hasField(inner?.items ?? inner, key);
@@ -109,7 +112,7 @@ export function otherOwner(
     const isFar = path.slice(length).filter((step) => typeof step === "string").length > 1;
     const isHere = (field: Schema): boolean => !isFar || !isScalar(field);
     if (length < path.length && hasField(schema, key, isHere))
-      return { name: ownerPath(around), path: around };
+      return { name: ownerPath(around), path: around, schema };
     const section = sectionWith(key, schema, path.slice(length), isHere);
     // Fields of other objects are unrelated to a policy, but policies may be on another level.
     const isNear = !path.slice(Math.max(0, length - 1), -1).includes("policies");
@@ -122,7 +125,10 @@ export function otherOwner(
 }
 
 function sectionOwner(name: string, path: ConfigPath, root: Schema): FieldOwner {
-  return { name, path: schemaAt(root, path)?.items === undefined ? path : undefined };
+  const schema = schemaAt(root, path);
+  return schema?.items === undefined
+    ? { name, path, schema }
+    : { name, path: undefined, schema: schema.items };
 }
 
 /** Finds the section of an object that has a field of this name, other than `inside`, which contains the key. */

@@ -9,7 +9,13 @@ import {
   withEnvTemplates,
 } from "./config-values.ts";
 import { repairedValue } from "./repaired-value.ts";
-import { isMeantIn, reportMore, reportViolation, type Subject } from "./report-violation.ts";
+import {
+  isMeantIn,
+  reportMore,
+  reportViolation,
+  type Subject,
+  valueName,
+} from "./report-violation.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 import { compileFields, usedFields } from "./schema-compiler.ts";
 import { type LimitedKeys, limitUnknownKeys } from "./unknown-key-limit.ts";
@@ -180,9 +186,9 @@ function isUnbuilt(error: ErrorObject, value: ConfigValue, root: Schema): boolea
   return error.keyword === "enum" && Object.hasOwn(later, String(configValueAt(value, path)));
 }
 
-/** Checks a part of a value; its key is its name in messages. */
+/** Checks a part of a value; its key, or its list and index, is its name in messages. */
 function checkPart(shape: Schema, part: ReadValue, place: Origin, diagnostics: Diagnostics): void {
-  validator(shape, [part.value], String(place.path.at(-1))).whole(part, place, diagnostics);
+  validator(shape, [part.value], valueName(place.path)).whole(part, place, diagnostics);
 }
 
 /** Violated keywords with the JSON pointers of their values. */

@@ -4,9 +4,9 @@ import { anchorOf } from "../site-text.ts";
 
 const pages = path.resolve(import.meta.dirname, "..", "pages");
 
-/** Returns the title of a page, up to a colon. */
+/** Returns the title of a page, up to a colon; the colon after the number of a decision is part of it. */
 function titleOf(file: string): string {
-  return /^# ([^:\n]+)/m.exec(readFileSync(path.join(pages, file), "utf8"))?.[1] ?? file;
+  return /^# ((?:\d+: )?[^:\n]+)/m.exec(readFileSync(path.join(pages, file), "utf8"))?.[1] ?? file;
 }
 
 /** The pages of a folder, as items of the sidebar. */
