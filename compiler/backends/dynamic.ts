@@ -81,6 +81,8 @@ export const dynamic: Backend<
     if (auth !== undefined && (!isPlain || auth.more !== undefined)) {
       context.diagnostics.report("dynamic-credential", keyPlace(auth.origin), {});
     }
+    if (tunnels === undefined && port === undefined && connection.tls === undefined)
+      context.diagnostics.report("no-tunnels", keyPlace(origin), {});
     return {
       kind: "dynamic",
       port: port ?? (connection.tls === undefined ? 80 : 443),

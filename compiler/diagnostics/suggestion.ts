@@ -1,8 +1,15 @@
-/** Finds the known word nearest to a misspelled one; `undefined` if none is near enough. */
-export function suggest(word: string, known: readonly string[]): string | undefined {
+/**
+ * Finds the known word nearest to a misspelled one; `undefined` if none differs in at most `limit` letters, by default a
+ * third of the word.
+ */
+export function suggest(
+  word: string,
+  known: readonly string[],
+  limit = Math.max(1, Math.floor(word.length / 3)),
+): string | undefined {
   const lower = word.toLowerCase();
   let best: string | undefined;
-  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  let bestDistance = limit + 1;
   for (const candidate of known) {
     // No distance is smaller than the difference of the lengths.
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue;

@@ -118,6 +118,8 @@ function hostAdvice(host: string): string | undefined {
     return "this looks like a Helm template: render it with `helm template` first";
   const [, variable] = /\$\{?([A-Za-z_]\w*)/.exec(host) ?? [];
   if (variable !== undefined) return `write a variable as \${${variable}}`;
+  const [, scheme, server] = /^(grpcs?|h2c?|wss?):\/\/([\w.-]+(?::[0-9]+)?)\/?$/.exec(host) ?? [];
+  if (scheme !== undefined) return schemeAdvice(scheme, server ?? "");
   if (host.includes("@")) return "write credentials in `backendAuth`";
   const [, name = "", gap = "", ownPort] =
     /^(?:https?:\/\/)?([\w.-]*):( *)([0-9]+)$/.exec(host) ?? [];
@@ -127,6 +129,14 @@ function hostAdvice(host: string): string | undefined {
   if (!/^[\w.-]+$/.test(host)) return undefined;
   const port = `add the port: ${host}:8080`;
   return /\.[a-z]{2,}$/i.test(host) ? `write https://${host}, or ${port}` : port;
+}
+
+/** Returns a hint for a URL of gRPC, HTTP/2 or WebSockets, which run over HTTP. */
+function schemeAdvice(scheme: string, server: string): string {
+  const http = `${["grpcs", "wss"].includes(scheme) ? "https" : "http"}://${server}`;
+  return scheme.startsWith("ws")
+    ? `write ${http}: WebSockets pass through it`
+    : `write ${http}, and policies: { http: { version: HTTP2 } }`;
 }
 
 /** Returns the URL of a backend with `https` if a TLS policy is configured, which overrides the scheme. */

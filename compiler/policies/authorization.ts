@@ -12,6 +12,7 @@ import {
 import type { NamedScopes } from "../cel/kinds/named-scopes.ts";
 import type { Diagnostics } from "../diagnostics/diagnostic.ts";
 import type { Rule } from "../model/rules.ts";
+import { hintFor } from "../schema/hint-for.ts";
 import { type Infer, object } from "../schema/schema.ts";
 import type { Policy } from "./policy.ts";
 
@@ -31,7 +32,14 @@ interface AuthorizationNode {
 
 const schema = object(
   { rules: rulesSchema },
-  { required: ["rules"], description: "Rules that decide who may send a request." },
+  {
+    required: ["rules"],
+    misplacedFieldHints: hintFor("write it in `rules`: `- EXPRESSION` or `- deny: EXPRESSION`", [
+      "allow",
+      "deny",
+    ]),
+    description: "Rules that decide who may send a request.",
+  },
 );
 
 const ownSchema: typeof schema = {

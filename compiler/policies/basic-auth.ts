@@ -3,6 +3,7 @@ import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { secretEntry } from "../manifests/field-types.ts";
 import { listChanges, type SettingsChange } from "../model/access.ts";
 import { shownText, type Text } from "../model/texts.ts";
+import { hintFor } from "../schema/hint-for.ts";
 import { anyText, either, type Infer, list, object, shortText, text } from "../schema/schema.ts";
 import { fileWord } from "../schema/two-forms.ts";
 import { credentialMode, type JwtMode, tokenMode } from "./jwt-auth.ts";
@@ -68,6 +69,10 @@ const schema = object(
   },
   {
     required: ["htpasswd"],
+    misplacedFieldHints: hintFor(
+      "write htpasswd: { file: users.htpasswd }, with lines that `htpasswd -nB USER` prints",
+      ["users", "username", "user", "password", "credentials"],
+    ),
     description: "Requires a user name and password, or verifies them if they are sent (`mode`).",
   },
 );

@@ -33,7 +33,7 @@ export function meantParts(
   const types = [schema.type ?? []].flat();
   const part = { schema, read, place };
   if (Array.isArray(value)) {
-    if (types.includes("array")) return [part];
+    if (types.includes("array")) return areLike(schema.items ?? {}, value) ? [part] : [];
     const items = value.map((_, index) => {
       return { schema, read: partOf(read, [index]), place: childOf(place, index) };
     });
@@ -68,6 +68,12 @@ function isLike(schema: Schema, value: ConfigValue): boolean {
     ? schema.additionalProperties !== undefined
     : likeness(schema, value) > 0 ||
         Object.keys(value).some((key) => suggest(key, fields) !== undefined);
+}
+
+/** Whether a list has an item like those of a schema. */
+function areLike(items: Schema, values: readonly ConfigValue[]): boolean {
+  const isOfObjects = [items.type ?? []].flat().includes("object");
+  return values.some((value) => (isOfObjects ? isLike(items, value) : !isMapping(value)));
 }
 
 /** Returns the number of keys that are fields of the schema. */

@@ -15,7 +15,7 @@ import { type Schema, schemaAt } from "./schema.ts";
 import { boundName, formatName, schemaTypeNames, typeName } from "./schema-messages.ts";
 import { misplacedFieldHints, suggestedWord } from "./suggested-field.ts";
 import type { UnknownKeys } from "./unknown-keys.ts";
-import { formAdvice, typeAdvice } from "./value-advice.ts";
+import { additionAdvice, formAdvice, typeAdvice } from "./value-advice.ts";
 
 /** A validated value, and the facts about all its mistakes. */
 export interface Subject {
@@ -61,7 +61,7 @@ export function reportViolation(
     at: childOf(origin, ...path),
     schema: schemaAt(root, path),
     found: configValueAt(value, path),
-    field: path.length === 0 ? whole : `"${valueName(path)}"`,
+    field: path.length === 0 ? whole : `"${valueName(path, whole)}"`,
     variable: variable?.source,
   });
 }
@@ -173,10 +173,11 @@ function reportLater(
   if (shape.type !== undefined) subject.checkPart(shape, part, place, diagnostics);
 }
 
-function reportMissing({ error, subject, diagnostics, path, at }: Violation): void {
+function reportMissing({ error, subject, diagnostics, path, at, schema }: Violation): void {
   const key = String(error.params.missingProperty);
   const owner = ownerName(path, subject.whole);
-  diagnostics.report("missing-field", pointAtOwner(at), { owner, key });
+  const advice = additionAdvice(key, schema?.properties?.[key]);
+  diagnostics.report("missing-field", pointAtOwner(at), { owner, key, advice });
 }
 
 function reportBroken({ error, subject, diagnostics, path, at, schema, found }: Violation): void {
@@ -192,7 +193,8 @@ function reportBroken({ error, subject, diagnostics, path, at, schema, found }: 
     if (fieldsOfSelf(cel).some(isMistaken)) continue;
     const isThere = field !== undefined && Object.hasOwn(object, field);
     const place = isThere ? childOf(subject.origin, ...path, field) : pointAtOwner(at);
-    diagnostics.report("broken-rule", place, { message });
+    const advice = needs && additionAdvice(needs, schema?.properties?.[needs]);
+    diagnostics.report("broken-rule", place, { message, advice });
   }
 }
 
@@ -342,13 +344,13 @@ function pointAtOwner(at: ReturnType<typeof childOf>): ReturnType<typeof childOf
 }
 
 function ownerName(path: ConfigPath, whole: string): string {
-  return path.length === 0 ? whole : valueName(path);
+  return path.length === 0 ? whole : valueName(path, whole);
 }
 
-/** Names a value in messages: by its key, or by its list and index. */
-export function valueName(path: ConfigPath): string {
+/** Names a value in messages: by its key, or by its list, which is `whole` unless the path has a key, and index. */
+export function valueName(path: ConfigPath, whole: string): string {
   const last = path.at(-1);
   if (typeof last === "string") return last;
-  const parent = path.at(-2);
+  const parent = path.length === 1 ? whole : path.at(-2);
   return `${typeof parent === "string" ? parent : "item"}[${last}]`;
 }

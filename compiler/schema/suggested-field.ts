@@ -23,8 +23,8 @@ export function misplacedFieldHints(key: string, schema: Schema | undefined): st
 }
 
 /**
- * Finds the field that an unknown key probably means: one with a similar spelling, or one that contains its word (unless
- * a section of the object has that field). `absent` are the known fields that the object lacks.
+ * Finds the field that an unknown key probably means: one that differs in a letter, one that begins with it, one with a
+ * similar spelling, or one that contains its word (unless a section of the object has that field). `absent` are the known fields that the object lacks.
  */
 export function suggestedField(
   key: string,
@@ -32,6 +32,8 @@ export function suggestedField(
   absent: readonly string[],
 ): string | undefined {
   return (
+    suggest(key, absent, 1) ??
+    absent.find((name) => key.length > 3 && plainWord(name).startsWith(plainWord(key))) ??
     suggest(key, absent) ??
     (sectionWith(key, schema, []) === undefined
       ? absent.find((name) => isWordOf(key, name))

@@ -188,7 +188,7 @@ function isUnbuilt(error: ErrorObject, value: ConfigValue, root: Schema): boolea
 
 /** Checks a part of a value; its key, or its list and index, is its name in messages. */
 function checkPart(shape: Schema, part: ReadValue, place: Origin, diagnostics: Diagnostics): void {
-  validator(shape, [part.value], valueName(place.path)).whole(part, place, diagnostics);
+  validator(shape, [part.value], valueName(place.path, "item")).whole(part, place, diagnostics);
 }
 
 /** Violated keywords with the JSON pointers of their values. */

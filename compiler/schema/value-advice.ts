@@ -27,6 +27,17 @@ export function typeAdvice(schema: Schema, found: unknown): string | undefined {
   return scalarAdvice(schema, found);
 }
 
+/** Returns how to add an absent field: its words, example or form; `undefined` if it has none of them. */
+export function additionAdvice(name: string, schema: Schema | undefined): string | undefined {
+  if (schema === undefined || !isWritable(schema)) return undefined;
+  const { enum: words = [], examples = [], default: standard, format } = schema;
+  if (words.length > 1) return `add \`${name}:\` with one of ${words.join(", ")}`;
+  const isDuration = format === "duration" || format === "gatewayDuration";
+  const example = words[0] ?? examples[0] ?? standard ?? (isDuration ? "10s" : undefined);
+  if (example !== undefined) return `add ${name}: ${flowText(example)}`;
+  return schema.form === undefined ? undefined : `it is ${schema.form}`;
+}
+
 /** Returns a hint for a string with the wrong format. */
 export function formAdvice(schema: Schema, text: string): string | undefined {
   if (text === "") return "remove it, or set a value";
@@ -215,6 +226,8 @@ function shown(value: Scalar, { secret, isHidden }: Schema): string {
   if (secret === true || isHidden === true) return "…";
   const text = String(value);
   if (text === "*") return '"*"';
+  // Without quotes, YAML would read another type.
+  if (typeof value === "string" && /^([0-9.]{1,6}|true|false|null)$/.test(text)) return `"${text}"`;
   return /^((https?:\/)?\/[\w.:/[\]-]*|[0-9.]{1,6}[a-z]{0,2}|[a-z-]{1,12}(\.[a-z-]+)*)$/.test(text)
     ? text
     : "…";

@@ -20,6 +20,7 @@ export function acmeSchema() {
       }),
       termsOfServiceAgreed: boolean(
         "Whether you agree to the terms of service of the authority. Must be `true`.",
+        { examples: [true] },
       ),
       root: text(
         "Path of the authorities (PEM) of the directory's own certificate, for a private server. Those of the system by default.",

@@ -26,6 +26,9 @@ function routePolicies() {
   return { ...builtPolicies("route"), ...backendPolicySchemas() };
 }
 
+/** Hint for protocols that need no policy. */
+const WEB_SOCKETS = "remove it: WebSockets pass without a setting";
+
 /** Hints for settings of the gateway that users write among the policies of a route. */
 const OF_THE_GATEWAY = {
   audit: "configure it for the whole gateway: config: { logging: { audit: {...} } }",
@@ -37,7 +40,10 @@ const OF_THE_GATEWAY = {
 /** Keywords of policies on requests to backends. */
 const REQUEST_POLICIES = {
   hasParts: true,
-  misplacedFieldHints: OF_THE_GATEWAY,
+  misplacedFieldHints: {
+    ...OF_THE_GATEWAY,
+    ...hintFor(WEB_SOCKETS, ["websocket", "websockets", "upgrade"]),
+  },
   description: "Policies that run before a request reaches the backend, in a fixed order.",
 } as const;
 

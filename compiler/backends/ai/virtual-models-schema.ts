@@ -1,4 +1,5 @@
 import { localObject } from "../../manifests/field-types.ts";
+import { hintFor } from "../../schema/hint-for.ts";
 import {
   expression,
   type Fields,
@@ -35,7 +36,7 @@ export function virtualModelSchema() {
       required: ["name", "routing"],
       hasParts: true,
       misplacedFieldHints: {
-        ...{ targets: TARGETS, models: TARGETS, strategy: TARGETS, failover: TARGETS },
+        ...hintFor(TARGETS, ["targets", "models", "strategy", "failover", "fallback", "fallbacks"]),
       },
     },
   );

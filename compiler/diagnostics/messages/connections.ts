@@ -155,6 +155,14 @@ export const connectionMessages = {
       "A dynamic backend connects to the host that the client chooses, so a client could have the key sent to its own " +
       "server. `passthrough` is allowed because the token already belongs to the client.",
   }),
+  "no-tunnels": message<Record<never, never>>({
+    severity: "note",
+    text: () => "clients of this proxy cannot open tunnels, so they reach no https URL through it",
+    hint: () => "add connect: { ports: [443] }, and rules for hosts with their ports",
+    explanation:
+      "For an https URL, clients with a proxy send CONNECT with host and port, and encrypt what follows. Without " +
+      "`connect`, a dynamic backend responds 501 to it. Plain HTTP requests are forwarded either way.",
+  }),
   "unknown-aws-scope": message<{ what: "region" | "service"; hint?: string }>({
     severity: "error",
     text: ({ what }) => `the AWS ${what} cannot be derived from the host of this backend`,

@@ -35,9 +35,10 @@ export const shapeMessages = {
     explanation:
       "The first hundred unknown keys of an object are reported one by one; the others are only counted.",
   }),
-  "missing-field": message<{ owner: string; key: string }>({
+  "missing-field": message<{ owner: string; key: string; advice?: string | undefined }>({
     severity: "error",
     text: ({ owner, key }) => `${owner} needs the field "${key}"`,
+    hint: ({ advice }) => advice,
     explanation: "The field is required and has no default.",
   }),
   "not-built-yet": message<{ what: string; field: string; instead?: string | undefined }>({
@@ -93,9 +94,10 @@ export const shapeMessages = {
     explanation:
       "These fields exclude each other or depend on each other: each configures the same part in a different way.",
   }),
-  "broken-rule": message<{ message: string }>({
+  "broken-rule": message<{ message: string; advice?: string | undefined }>({
     severity: "error",
     text: ({ message: rule }) => rule,
+    hint: ({ advice }) => advice,
     explanation:
       "Some fields are only valid together with certain values of other fields. The rules are those of the resource " +
       "definition (`x-kubernetes-validations` in `gwc schema --crd`).",

@@ -16,7 +16,7 @@ import { conditionalSchema } from "../parts/conditions.ts";
 
 const MAX = 1_000_000_000_000;
 
-const UNIT = "write unit: Minutes";
+const UNIT = "write unit: Minutes (or Seconds, Hours, Days, Months)";
 const AMOUNT = "write requests: 100, and unit: Minutes";
 
 /** Amounts per unit of time. Resources have no maximum. */
