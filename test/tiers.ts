@@ -25,7 +25,7 @@ export const FULL: readonly string[] = [
   "editor/neovim.test.ts",
   "mcp/real-servers.test.ts",
   "package/**/*.test.ts",
-  "cli/{admin,admin-accessibility,admin-attacks,admin-teams,gateway-action,playground,lock,run-memory,verify}.test.ts",
+  "cli/{admin,admin-accessibility,admin-attacks,admin-teams,gateway-action,playground,playground-questions,lock,run-memory,verify}.test.ts",
   "editor/vscode.test.ts",
   "policies/{cors-browser,oidc-browser,connection-browser,connection-replicas,jwt-remote-keys}.test.ts",
   // A real API server.

@@ -316,7 +316,7 @@ it("connections are kept for a bounded number of destinations", async () => {
 });
 
 it("a proxy for anyone is refused when it is built", () => {
-  const open = { listeners: [{ routes: [{ backends: [{ dynamic: {} }] }] }] };
+  const open = { listeners: [{ routes: [{ backends: [{ dynamic: { port: 80 } }] }] }] };
   expect(refusals(open)).toEqual(["open-proxy"]);
 });
 

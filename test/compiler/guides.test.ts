@@ -6,6 +6,7 @@ import { auditMessages } from "../../compiler/diagnostics/messages/audit.ts";
 import { painter } from "../../compiler/diagnostics/report/colors.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
+import { allFields, fieldsNamed } from "../../compiler/inspect/reference/field-index.ts";
 import {
   DOCUMENTED_COMMANDS,
   guideNames,
@@ -157,6 +158,16 @@ it.each([readme, ...guides])("what $name points to is there", ({ file, text }) =
   const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = ""]) => link);
   const missing = links.filter((link) => !existsSync(path.resolve(path.dirname(file), link)));
   expect(missing).toEqual([]);
+});
+
+it.each([readme, ...guides])("fields of the gateway that $name names exist", ({ text }) => {
+  const prose = text.replace(/^```[\s\S]*?^```$/gm, "");
+  const named = [...prose.matchAll(/`((?:config|frontendPolicies)(?:\.[a-z]\w*)+)`/g)];
+  const fields = allFields();
+  const unknown = named
+    .map(([, name = ""]) => name)
+    .filter((name) => !name.endsWith(".yaml") && fieldsNamed(name, fields).length === 0);
+  expect(unknown).toEqual([]);
 });
 
 const pages = [

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { askAccess } from "../playground/ask-access.ts";
+import { PendingCalls } from "../playground/pending-calls.ts";
 import { callRoute, type PlaygroundRequest } from "../playground/playground.ts";
 import { readRequest } from "../playground/read-request.ts";
 import { streamRoute } from "../playground/stream-route.ts";
@@ -35,11 +36,13 @@ export class AdminServer {
       await AdminLogins.load(),
       () => view.current.program.process.admin,
     );
-    const page: Page = { view, key, access, assets: new PageAssets() };
+    const pending = new PendingCalls();
+    const page: Page = { view, key, access, assets: new PageAssets(), pending };
     const server = createServer((request, response) => {
       serve(request, response, page).catch((error) => fail(response, error));
     });
     server.maxConnections = MAX_CONNECTIONS;
+    server.on("close", () => pending.close());
     return new Promise((resolve, reject) => {
       access.check();
       server.once("error", reject);
@@ -70,6 +73,7 @@ interface Page {
   readonly key: string;
   readonly access: PageAccess;
   readonly assets: PageAssets;
+  readonly pending: PendingCalls;
 }
 
 const POLICY = [
@@ -146,7 +150,7 @@ async function act(
   request: IncomingMessage,
   response: ServerResponse,
   path: string,
-  { view, key, access }: Page,
+  { view, key, access, pending }: Page,
 ): Promise<void> {
   if (!isOwnPage(request, key, access)) return send(response, 403, "only for the page itself\n");
   const text = await bodyOf(request);
@@ -168,7 +172,7 @@ async function act(
   const note = () => view.adminRequest(auditedRequest(call));
   if (path === `${API}try`) {
     note();
-    return sendJson(response, await callRoute(call, program, view.journal));
+    return sendJson(response, await callRoute(call, program, view.journal, pending));
   }
   if (path === `${API}stream`) {
     note();

@@ -43,9 +43,15 @@ export function StatusPill({ status }: { status: number }) {
 
 /** How long a request took, and who responded. */
 export function Noted({ noted }: { noted: NonNullable<TryResult["noted"]> }) {
+  const by = noted.reason ?? noted.upstream ?? "";
   return (
     <>
-      {duration(noted.duration)}, <Text>{noted.reason ?? noted.upstream ?? ""}</Text>
+      {duration(noted.duration)}
+      {by !== "" && (
+        <>
+          , <Text>{by}</Text>
+        </>
+      )}
     </>
   );
 }
