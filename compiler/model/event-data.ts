@@ -7,7 +7,7 @@ export function lastEventData(stream: string): string | undefined {
 }
 
 /** Yields the data of each event of a stream that has any, as soon as the event is complete. */
-export async function* eventData(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+export async function* streamedEventData(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of chunks) {

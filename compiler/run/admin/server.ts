@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { askAccess } from "../playground/ask-access.ts";
-import { PendingCalls } from "../playground/pending-calls.ts";
+import { AskingCalls } from "../playground/asking-calls.ts";
 import { callRoute, type PlaygroundRequest } from "../playground/playground.ts";
 import { readRequest } from "../playground/read-request.ts";
 import { streamRoute } from "../playground/stream-route.ts";
@@ -36,7 +36,7 @@ export class AdminServer {
       await AdminLogins.load(),
       () => view.current.program.process.admin,
     );
-    const pending = new PendingCalls();
+    const pending = new AskingCalls();
     const page: Page = { view, key, access, assets: new PageAssets(), pending };
     const server = createServer((request, response) => {
       serve(request, response, page).catch((error) => fail(response, error));
@@ -73,7 +73,7 @@ interface Page {
   readonly key: string;
   readonly access: PageAccess;
   readonly assets: PageAssets;
-  readonly pending: PendingCalls;
+  readonly pending: AskingCalls;
 }
 
 const POLICY = [

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import { lastEventData } from "../../model/event-data.ts";
-import { CLIENT, type McpRoute, mcpPost } from "./mcp-message.ts";
-import type { PendingCalls } from "./pending-calls.ts";
+import type { AskingCalls } from "./asking-calls.ts";
+import { type McpRoute, mcpPost, PLAYGROUND_CLIENT } from "./mcp-message.ts";
 import { callPort, type PortResult } from "./port-call.ts";
 import { SessionCall } from "./session-call.ts";
 
@@ -17,12 +17,12 @@ const STATELESS_VERSION = "2026-07-28";
 
 /**
  * Returns the response to one message, as a client of its era gets it. A question of a server in a session has the form
- * that it has without sessions (MCP 2026-07-28): the answers come with the state of the question.
+ * that it has without sessions (MCP 2026-07-28): responses come with the state of the question.
  */
 export async function callMcp(
   route: McpRoute,
   call: McpCall,
-  waiting: { readonly route: string; readonly pending: PendingCalls },
+  waiting: { readonly route: string; readonly pending: AskingCalls },
 ): Promise<PortResult> {
   if (call.era === "stateless") {
     const result = await callStateless(route, call);
@@ -34,16 +34,16 @@ export async function callMcp(
 async function callInSession(
   route: McpRoute,
   { method, params }: McpCall,
-  { route: id, pending }: { readonly route: string; readonly pending: PendingCalls },
+  { route: id, pending }: { readonly route: string; readonly pending: AskingCalls },
 ): Promise<PortResult> {
   const { requestState, inputResponses } = isJsonObject(params) ? params : {};
   const open = typeof requestState === "string" ? pending.take(id, requestState) : undefined;
   if (requestState !== undefined && open === undefined)
-    throw new Error("the call has ended, because its question had no answer for too long");
+    throw new Error("the call has ended, because its question had no response for too long");
   const call = open ?? (await SessionCall.open(route, { method, params }));
   if (!(call instanceof SessionCall)) return { ...call, body: messageIn(call) };
   try {
-    if (open !== undefined) await call.answer(isJsonObject(inputResponses) ? inputResponses : {});
+    if (open !== undefined) await call.respond(isJsonObject(inputResponses) ? inputResponses : {});
     const next = await call.next();
     if (next.kind === "result") {
       await call.end();
@@ -68,7 +68,7 @@ function callStateless(route: McpRoute, { method, params }: McpCall): Promise<Po
   const _meta = {
     [`${prefix}/protocolVersion`]: STATELESS_VERSION,
     [`${prefix}/clientCapabilities`]: { elicitation: {}, sampling: {}, roots: {} },
-    [`${prefix}/clientInfo`]: CLIENT,
+    [`${prefix}/clientInfo`]: PLAYGROUND_CLIENT,
   };
   const own = [
     `mcp-protocol-version: ${STATELESS_VERSION}`,

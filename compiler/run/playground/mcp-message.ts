@@ -4,7 +4,7 @@ import type { PortCall } from "./port-call.ts";
 export type McpRoute = Pick<PortCall, "origin" | "target" | "headers">;
 
 /** Name and version by which servers know the playground. */
-export const CLIENT = { name: "gwc playground", version: "1" };
+export const PLAYGROUND_CLIENT = { name: "gwc playground", version: "1" };
 
 /** Returns the request that sends a message. */
 export function mcpPost(route: McpRoute, message: object): PortCall {

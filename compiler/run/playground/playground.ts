@@ -5,8 +5,8 @@ import { servedRoutes } from "../../ir/routes.ts";
 import type { RequestJournal } from "../journal.ts";
 import type { JournalEntry } from "../journal-entry.ts";
 import { type RouteRequest, requestsTo } from "../try-command.ts";
+import type { AskingCalls } from "./asking-calls.ts";
 import { callMcp, type McpCall } from "./mcp-call.ts";
-import type { PendingCalls } from "./pending-calls.ts";
 import { callPort, type PortCall, type PortResult } from "./port-call.ts";
 
 /** A request that a reader of the admin page sends. */
@@ -89,7 +89,7 @@ export async function callRoute(
   { route, mcp, identity: _, ...request }: PlaygroundRequest,
   program: Program,
   journal: Pick<RequestJournal, "ofPort">,
-  pending: PendingCalls,
+  pending: AskingCalls,
 ): Promise<PlaygroundResult> {
   const found = playgroundRoutes(program).find((each) => each.route.id === route);
   if (found === undefined) return { problem: "there is no such route" };

@@ -1,8 +1,8 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { isJsonObject } from "../../../runtime/json/json-object.ts";
-import { eventData } from "../../model/event-data.ts";
+import { streamedEventData } from "../../model/event-data.ts";
 import { valueOfJson } from "../../schema/value-of-json.ts";
-import { CLIENT, type McpRoute, mcpPost } from "./mcp-message.ts";
+import { type McpRoute, mcpPost, PLAYGROUND_CLIENT } from "./mcp-message.ts";
 import { callPort, openCall, type PortResult } from "./port-call.ts";
 
 const VERSION = "2025-06-18";
@@ -24,7 +24,7 @@ export type CallStep =
       readonly params: unknown;
     };
 
-/** A call in a session of its own, which stays open while the server waits for answers of the reader. */
+/** A call in a session of its own, which stays open while the server waits for responses of the reader. */
 export class SessionCall {
   readonly #route: McpRoute;
   readonly #streams: ClientRequest[] = [];
@@ -45,7 +45,7 @@ export class SessionCall {
     const params = {
       protocolVersion: VERSION,
       capabilities: { elicitation: {} },
-      clientInfo: CLIENT,
+      clientInfo: PLAYGROUND_CLIENT,
     };
     const opened = await callPort(mcpPost(route, { id: 1, method: "initialize", params }));
     if (opened.status !== 200) return opened;
@@ -79,8 +79,8 @@ export class SessionCall {
     }
   }
 
-  /** Answers questions by their ids; those without an answer are declined. */
-  async answer(responses: Readonly<Record<string, unknown>>): Promise<void> {
+  /** Responds to questions by their ids; those without a response are declined. */
+  async respond(responses: Readonly<Record<string, unknown>>): Promise<void> {
     for (const [key, id] of this.#questions) {
       const result = Object.hasOwn(responses, key) ? responses[key] : { action: "decline" };
       await this.#post({ id, result });
@@ -139,7 +139,7 @@ export class SessionCall {
   }
 
   async #readEvents(response: IncomingMessage): Promise<void> {
-    for await (const data of eventData(response)) {
+    for await (const data of streamedEventData(response)) {
       const message = valueOfJson(data);
       if (!isJsonObject(message)) continue;
       const { id, method, params } = message;

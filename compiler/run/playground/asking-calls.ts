@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { SessionCall } from "./session-call.ts";
 
-/** Maximum number of calls that wait for an answer. */
+/** Maximum number of calls that wait for a response of the reader. */
 const MAX_CALLS = 16;
-/** Milliseconds after which a call without an answer ends. */
+/** Milliseconds after which a call without a response of the reader ends. */
 const LONGEST = 300_000;
 
-/** Calls whose servers wait for an answer of the reader, by the state that the answer carries. */
-export class PendingCalls {
+/** Calls whose servers wait for a response of the reader, by its state. */
+export class AskingCalls {
   readonly #calls = new Map<string, { readonly call: SessionCall; readonly end: NodeJS.Timeout }>();
 
   /** Adds a call to a route, and returns its state. The oldest call ends if there are too many. */
