@@ -219,7 +219,7 @@ describe("a file is refused", () => {
 
   it("for another purpose than batches", async () => {
     const file = await toFile(Buffer.from("x"), "a.txt");
-    const asked = clientOf("ann-key").files.create({ file, purpose: "user_data" });
+    const asked = clientOf("ann-key").files.create({ file, purpose: "fine-tune" });
     await expect(asked).rejects.toMatchObject({ status: 400, param: "purpose" });
   });
 });

@@ -23,7 +23,7 @@ export function formTarget(settings: NativeSettings): LlmTarget {
       const { bytes } = call.sent;
       if (body.toString() === call.sent.text) return bytes;
       const form = parseForm(bufferOf(bytes), boundary);
-      return rewritten(form, editedObject(call, body), exchange.newBuffer());
+      return rewrittenForm(form, editedObject(call, body), exchange.newBuffer());
     },
   };
 }
@@ -32,8 +32,11 @@ function formType(exchange: Exchange): string | undefined {
   return boundaryOf(exchange) === undefined ? undefined : exchange.header("content-type");
 }
 
-/** Returns the form with other values of its fields. Throws LlmRefusal if a value contains the boundary. */
-function rewritten(form: Form, edited: JsonObject, copy: CountedBuffer): Buffer {
+/**
+ * Returns the form with the values of `edited` as its fields; others are left out. Throws LlmRefusal if a value contains the
+ * boundary.
+ */
+export function rewrittenForm(form: Form, edited: JsonObject, copy: CountedBuffer): Buffer {
   const { bytes, boundary, parts } = form;
   const fields = fieldsOfForm(form);
   const add = (...pieces: readonly Buffer[]): void => {

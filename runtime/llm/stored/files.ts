@@ -2,10 +2,12 @@ import { setImmediate } from "node:timers/promises";
 import type { JsonObject } from "../../cel/variables.ts";
 import { bufferBody } from "../../http/buffer-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { readCallOf } from "../calls/chat-call.ts";
+import { type ChatCall, readCallOf } from "../calls/chat-call.ts";
+import { requireOpenModels } from "../calls/open-models.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
 import { bufferOf } from "../chat/stream-step.ts";
 import { boundaryOf, readFormCall } from "../forms/form-call.ts";
+import { rewrittenForm } from "../forms/form-target.ts";
 import { type Form, type FormPart, parseForm } from "../forms/multipart.ts";
 import { passTo } from "../pass-through.ts";
 import { BatchRequests, invalid } from "./batch-requests.ts";
@@ -21,7 +23,7 @@ import {
 import { sendStored } from "./send-stored.ts";
 import { noMethod, refuseLists, serveBelow } from "./serve-stored.ts";
 
-/** Serves files of batches. `api`: path of the API. */
+/** Serves files of batches and chats. `api`: path of the API. */
 export function serveFiles(exchange: Exchange, service: StoreService, api: string): Promise<void> {
   return serveBelow(exchange, service, api, async ({ id, action }) => {
     if (id === undefined) {
@@ -55,9 +57,13 @@ async function upload(exchange: Exchange, service: StoreService): Promise<void> 
   const [file, ...others] = form.parts.filter(({ isFile }) => isFile);
   if (file?.name !== "file" || others.length > 0)
     throw invalid('one file is needed: "file"', "file");
-  if (call.body.purpose !== "batch") {
-    throw invalid('the gateway only stores files of batches: "purpose" must be "batch"', "purpose");
+  const { purpose } = call.body;
+  if (purpose === "user_data" || purpose === "vision") {
+    uploadForChats(exchange, service, call, form);
+    return;
   }
+  if (purpose !== "batch")
+    throw invalid('"purpose" must be "batch", "user_data" or "vision"', "purpose");
   const requests = new BatchRequests(exchange, service.stores);
   const lines = await checkedLines(exchange, form, file, service, requests);
   const { store } = requests;
@@ -71,6 +77,48 @@ async function upload(exchange: Exchange, service: StoreService): Promise<void> 
     shown: shownFile(exchange, service, store),
     onDone: () => requests.charge(),
   });
+}
+
+/** Stores a file that chats may name. */
+function uploadForChats(
+  exchange: Exchange,
+  service: StoreService,
+  call: ChatCall,
+  form: Form,
+): void {
+  const store = storeFor(exchange, service, call);
+  if (store.guards !== undefined)
+    throw invalid("the models of this route have guards, which cannot read files", "purpose");
+  const { model, ...fields } = call.body;
+  const bytes =
+    model === undefined ? form.bytes : rewrittenForm(form, fields, exchange.newBuffer());
+  sendStored(exchange, service, {
+    ...{ store, rest: "" },
+    body: { type: exchange.header("content-type") ?? "", bytes },
+    shown: shownFile(exchange, service, store),
+  });
+}
+
+/** Returns the store of a file: the provider of the model that its form names, or the only one. */
+function storeFor(
+  exchange: Exchange,
+  { stores, endpoints }: StoreService,
+  call: ChatCall,
+): ObjectStore {
+  const [only, ...others] = stores;
+  if (call.model === undefined) {
+    if (only !== undefined && others.length === 0) return only;
+    throw invalid('"model" is missing: its provider stores the file', "model");
+  }
+  requireOpenModels(exchange, call);
+  const conditions = { request: exchange, llmRequest: call.body };
+  for (const endpoint of Object.values(endpoints)) {
+    for (const { provider } of endpoint.targets(call.model, conditions) ?? []) {
+      const store = stores.find((each) => each.provider === provider);
+      if (store !== undefined) return store;
+    }
+  }
+  throw invalid(`the provider of the model "${call.model}" has no files`, "model");
 }
 
 /** Returns the lines of a file, each as the provider gets it. Throws LlmRefusal that names the line. */

@@ -44,6 +44,14 @@ export function serviceCode(
   }
 }
 
+/** Adds the ids of files to a target of an API whose requests may name them, if the route stores files. */
+function withFiles(type: RouteType, { batched }: AiNode, target: Code): Code {
+  const hasFiles = batched.some((each) => each.type === "Files");
+  if (!hasFiles || (type !== "Completions" && type !== "Responses")) return target;
+  const wrap = imported("gwc/runtime/llm/stored/stored-files", "withStoredFiles");
+  return code`${call(wrap, [target])}`;
+}
+
 function askedCode(
   type: RouteType,
   asked: AskedType,
@@ -56,7 +64,7 @@ function askedCode(
   const { service, errors = "completions" } = routeTypeCodes[type];
   const id = name(service);
   const targetsOf = (group: readonly ProviderNode[]): readonly Code[] =>
-    group.map((each) => targetCode(type, asked, each, functions));
+    group.map((each) => withFiles(type, node, targetCode(type, asked, each, functions)));
   const targetsOfModel = (index: number): readonly Code[] =>
     servingGroups(type, [node.groups[index] ?? []]).flatMap(targetsOf);
   const isServed = (group: number): boolean => isSome(targetsOfModel(group));

@@ -1,0 +1,195 @@
+import OpenAI, { toFile } from "openai";
+import { beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../harness/free-port.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { type Scripted, startScripted } from "../harness/scripted.ts";
+import { send } from "../harness/send.ts";
+import { FILE } from "./batch-upstream.ts";
+import { json, readForm } from "./media-upstream.ts";
+import { upstreamAt } from "./table/pairs.ts";
+
+const SAID = "A cat.";
+
+/** A provider that stores one file, and reads it in chats. */
+function startReader(): Promise<Scripted> {
+  return startScripted((response, _count, { url, method }) => {
+    const file = { id: FILE, object: "file", bytes: 3, filename: "a.pdf", purpose: "user_data" };
+    if (url === "/v1/files" && method === "POST") json(response, file);
+    else if (url === `/v1/files/${FILE}/content`) response.end("%PDF");
+    else if (url.startsWith("/v1/files")) json(response, { error: { message: "no file" } }, 404);
+    else {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(upstreamAt(url).whole({ text: SAID, reasoning: "", calls: [] }));
+    }
+  }, "anything");
+}
+
+let upstream: Scripted;
+let other: Scripted;
+let gateway: Gateway;
+
+beforeAll(async () => {
+  upstream = await startReader();
+  other = await startReader();
+  const params = { apiKey: "${KEY}", hostOverride: upstream.host };
+  const claude = { name: "claude", provider: "anthropic", params };
+  gateway = await startGateway({
+    env: {
+      ...{ KEY: "provider-key", ANN: "ann-key", BOB: "bob-key" },
+      SESSION_KEY: "ab".repeat(32),
+    },
+    config: {
+      llm: {
+        port: await freePort(),
+        apis: ["batches"],
+        policies: {
+          apiKey: {
+            keys: [
+              { key: "${ANN}", metadata: { name: "ann" } },
+              { key: "${BOB}", metadata: { name: "bob" } },
+            ],
+          },
+        },
+        models: [
+          { name: "small", provider: "openAI", params: { ...params, model: "gpt-5-mini" } },
+          { name: "other", provider: "openAI", params: { ...params, hostOverride: other.host } },
+          claude,
+        ],
+      },
+    },
+  });
+});
+
+function clientOf(apiKey: string): OpenAI {
+  return new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+}
+
+async function upload(apiKey: string, more: object = { model: "small" }): Promise<string> {
+  const file = await toFile(Buffer.from("%PDF"), "a.pdf");
+  const { id } = await clientOf(apiKey).files.create({ file, purpose: "user_data", ...more });
+  return id;
+}
+
+const chat = (id: string, model = "small") => ({
+  model,
+  messages: [
+    {
+      role: "user" as const,
+      content: [
+        { type: "file" as const, file: { file_id: id } },
+        { type: "text" as const, text: "What is it?" },
+      ],
+    },
+  ],
+});
+
+const response = (id: string, model = "small") => ({
+  model,
+  input: [
+    {
+      role: "user" as const,
+      content: [
+        { type: "input_file" as const, file_id: id },
+        { type: "input_text" as const, text: "What is it?" },
+      ],
+    },
+  ],
+});
+
+describe("a file for chats", () => {
+  it("is stored at the provider of the model that its form names", async () => {
+    const id = await upload("ann-key");
+    expect(id).toMatch(/^file-/);
+    expect(id).not.toContain("RAW");
+    const sent = upstream.received.findLast(({ url }) => url === "/v1/files");
+    if (sent === undefined) throw new Error("the provider got no file");
+    const { fields } = await readForm(sent);
+    expect(fields).toEqual({ purpose: "user_data", file: "file" });
+  });
+
+  it("is named by its id in chat completions and responses", async () => {
+    const id = await upload("ann-key");
+    const client = clientOf("ann-key");
+    const { choices } = await client.chat.completions.create(chat(id));
+    expect(choices[0]?.message.content).toBe(SAID);
+    const { messages } = JSON.parse(upstream.received.at(-1)?.body.toString() ?? "");
+    expect(messages[0].content[0]).toEqual({ type: "file", file: { file_id: FILE } });
+    await client.responses.create(response(id));
+    const { input } = JSON.parse(upstream.received.at(-1)?.body.toString() ?? "");
+    expect(input[0].content[0]).toEqual({ type: "input_file", file_id: FILE });
+  });
+
+  it("is downloaded by its owner only", async () => {
+    const id = await upload("ann-key");
+    const content = await clientOf("ann-key").files.content(id);
+    expect(await content.text()).toBe("%PDF");
+    await expect(clientOf("bob-key").files.content(id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it.each([
+    ["that of another caller", (): Promise<string> => upload("bob-key")],
+    ["the provider's own", async (): Promise<string> => FILE],
+  ] as const)("is not read by an id that is %s", async (_, idOf) => {
+    const id: string = await idOf();
+    const before = upstream.received.length;
+    const client = clientOf("ann-key");
+    await expect(client.chat.completions.create(chat(id))).rejects.toMatchObject({ status: 404 });
+    await expect(client.responses.create(response(id))).rejects.toMatchObject({ status: 404 });
+    expect(upstream.received).toHaveLength(before);
+  });
+
+  it("is not read by an id in escapes", async () => {
+    const { status, body } = await send(
+      `${gateway.url}/v1/chat/completions`,
+      "POST",
+      { "content-type": "application/json", authorization: "Bearer ann-key" },
+      JSON.stringify(chat(FILE)).replace("file_id", "file\\u005fid"),
+    );
+    expect({ status, body }).toMatchObject({ status: 404, body: expect.stringMatching(/no such/) });
+  });
+
+  it("is refused for a model of another provider", async () => {
+    const id = await upload("ann-key");
+    const ask = clientOf("ann-key").chat.completions.create(chat(id, "other"));
+    await expect(ask).rejects.toMatchObject({ status: 400, message: /at another provider/ });
+    const translated = clientOf("ann-key").chat.completions.create(chat(id, "claude"));
+    await expect(translated).rejects.toMatchObject({ status: 400, message: /not supported/ });
+  });
+
+  it.each([
+    [{}, /"model" is missing: its provider stores the file/],
+    [{ model: "claude" }, /has no files/],
+    [{ model: "small", purpose: "fine-tune" as const }, /"purpose" must be/],
+  ])("is refused without a store: %j", async (more, problem) => {
+    await expect(upload("ann-key", more)).rejects.toThrow(problem);
+  });
+});
+
+describe("a file for chats where guards read texts", () => {
+  it("is refused, because they cannot read it", async () => {
+    const guard = { request: [{ regex: { action: "reject", rules: [{ builtin: "email" }] } }] };
+    const guarded = await startGateway({
+      env: { KEY: "provider-key", ANN: "ann-key", SESSION_KEY: "ab".repeat(32) },
+      config: {
+        llm: {
+          port: await freePort(),
+          apis: ["batches"],
+          policies: { apiKey: { keys: [{ key: "${ANN}" }] } },
+          models: [
+            {
+              name: "small",
+              provider: "openAI",
+              params: { apiKey: "${KEY}", hostOverride: upstream.host },
+              guardrails: guard,
+            },
+          ],
+        },
+      },
+    });
+    const client = new OpenAI({ apiKey: "ann-key", baseURL: `${guarded.url}/v1`, maxRetries: 0 });
+    const file = await toFile(Buffer.from("%PDF"), "a.pdf");
+    await expect(client.files.create({ file, purpose: "user_data" })).rejects.toThrow(
+      /guards, which cannot read files/,
+    );
+  });
+});
