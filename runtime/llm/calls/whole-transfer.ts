@@ -187,7 +187,10 @@ export class WholeTransfer implements Transfer {
       this.#owner.fail(serverError("the provider rejected the gateway's credentials"), mayTryNext);
     } else if (status < 400) {
       this.#owner.fail(serverError("the provider responded with a redirect"), mayTryNext);
-    } else this.#owner.fail({ ...error, ...this.#asReceived(text, body) }, mayTryNext, true);
+    } else {
+      const own = error.isForeign === true ? undefined : body;
+      this.#owner.fail({ ...error, ...this.#asReceived(text, own) }, mayTryNext, true);
+    }
   }
 
   /** Returns the provider's ID of the request and, if it uses the client's format, its own error. */

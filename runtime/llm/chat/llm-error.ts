@@ -35,6 +35,8 @@ export interface LlmError {
   readonly requestId?: string | undefined;
   /** For errors of kind "not-found": whether the path was not found, rather than a model. */
   readonly isOfPath?: boolean;
+  /** Whether a provider of the client's format sent it in another one. */
+  readonly isForeign?: boolean;
   /** Reason in logs of an error that guards made; absent: `PromptGuard`. */
   readonly reason?: RefusalReason | undefined;
   /** Response instead of the format's own: configured, or the provider's in the client's format. `headers`: a flat list. */

@@ -9,6 +9,7 @@ import {
   providerWord,
 } from "../../chat/llm-error.ts";
 import { llmRefusalFormat } from "../../chat/llm-refusal-format.ts";
+import { googleDetails, isGoogleStatus, violatedField } from "../google-error.ts";
 import { parseObject } from "../parse-object.ts";
 
 /** `error.type` and `error.code` of OpenAI's APIs. */
@@ -81,10 +82,15 @@ export function readCompletionsError(status: number, body: string): LlmError {
     };
   }
   const message = typeof error.message === "string" ? error.message : `status ${status}`;
+  const kind = kindOf(status, error.code, message);
+  if (isGoogleStatus(error)) {
+    const field = violatedField(googleDetails(error));
+    return { kind, message, status, field, code: providerWord(error.status), isForeign: true };
+  }
   const field = typeof error.param === "string" ? error.param : undefined;
   const type = providerWord(error.type);
   const code = providerWord(error.code);
-  return { kind: kindOf(status, error.code, message), message, status, field, type, code };
+  return { kind, message, status, field, type, code };
 }
 
 function kindOf(status: number, code: unknown, message: string): LlmErrorKind {

@@ -81,9 +81,9 @@ const OF_STREAMS: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the body of an error. Its name is in the body, because refusals of policies have no header of a format. */
-function converseError({ kind, message, field = "" }: LlmError): string {
+function converseError({ kind, message, field = "", type, code = type }: LlmError): string {
   const named = message.includes(`"${field}"`) || field === "" ? message : `"${field}": ${message}`;
-  return JSON.stringify({ __type: EXCEPTIONS[kind], message: named });
+  return JSON.stringify({ __type: EXCEPTIONS[kind], message: named, code });
 }
 
 /** Returns the end of a failed stream. */

@@ -10,6 +10,7 @@ import {
   providerWord,
 } from "../../chat/llm-error.ts";
 import { llmRefusalFormat } from "../../chat/llm-refusal-format.ts";
+import { googleDetails, violatedField } from "../google-error.ts";
 import { parseObject } from "../parse-object.ts";
 
 /** Reads an error of Google's APIs (google.rpc.Status). A stream that fails at its start wraps it into a list. */
@@ -21,17 +22,20 @@ export function readGenerateContentError(status: number, body: string): LlmError
     return { kind: kindOfStatus(status), message, status };
   }
   const message = typeof error.message === "string" ? error.message : `status ${status}`;
-  const details = Array.isArray(error.details) ? error.details.filter(isJsonObject) : [];
+  const details = googleDetails(error);
   // Google reports a wrong key as a bad request.
   if (details.some(({ reason }) => reason === "API_KEY_INVALID")) {
     return { kind: "authentication", message, status: 401 };
   }
-  const retryAfter = details.map(({ retryDelay }) => seconds(retryDelay)).find(isNumber);
+  const reason = details.map((detail) => providerWord(detail.reason)).find(isPresent);
+  const field = violatedField(details);
+  const retryAfter = details.map(({ retryDelay }) => seconds(retryDelay)).find(isPresent);
   return {
     kind: kindOf(status, error.status, message),
     message,
     status,
-    code: providerWord(error.status),
+    code: reason ?? providerWord(error.status),
+    ...(field !== undefined && { field }),
     ...(retryAfter !== undefined && { retryAfter }),
   };
 }
@@ -67,7 +71,7 @@ function seconds(duration: unknown): number | undefined {
   return digits === undefined ? undefined : Math.ceil(Number(digits));
 }
 
-function isNumber(value: number | undefined): value is number {
+function isPresent<Value>(value: Value | undefined): value is Value {
   return value !== undefined;
 }
 
@@ -90,8 +94,14 @@ const STATUS_WORDS: { readonly [Kind in LlmErrorKind]: string } = {
 
 /** Returns the body of an error for Google's clients. */
 function generateContentError(error: LlmError): string {
-  const { kind, message, field, retryAfter } = error;
+  const { kind, message, field, retryAfter, type, code = type, requestId } = error;
   const details = [
+    ...(code === undefined || code === STATUS_WORDS[kind]
+      ? []
+      : [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: code }]),
+    ...(requestId === undefined
+      ? []
+      : [{ "@type": "type.googleapis.com/google.rpc.RequestInfo", requestId }]),
     ...(field === undefined
       ? []
       : [
