@@ -39,6 +39,7 @@ export const completionsFields: FieldTable = {
   logit_bias: { refusedUnless: [{}] },
   modalities: { refusedUnless: [["text"]] },
   audio: refused,
-  functions: { refusedUnless: [[]] },
-  function_call: { refusedUnless: ["none", "auto"] },
+  // Before `tools`.
+  functions: "read",
+  function_call: "read",
 };

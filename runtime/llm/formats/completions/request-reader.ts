@@ -22,6 +22,7 @@ import {
 } from "../openai-fields.ts";
 import { freeformTool } from "../responses/agent-tools.ts";
 import { readLocation } from "../user-location.ts";
+import { FunctionCalls, readFunctionChoice, readFunctions } from "./legacy-functions.ts";
 import { completionsFields } from "./request-fields.ts";
 
 /** Reads a request of OpenAI's chat completions. Throws LlmRefusal. */
@@ -47,10 +48,11 @@ export function readCompletionsRequest(body: JsonObject): ChatRequest {
   noteField("topK", "top_k");
   noteField("user", "user");
   noteField("user", "safety_identifier");
-  const parallelTools = fields.boolean("parallel_tool_calls");
+  const functions = readFunctions(fields, note);
+  const parallelTools = functions.length > 0 ? false : fields.boolean("parallel_tool_calls");
   if (parallelTools === false) note("parallelTools", "parallel_tool_calls");
-  const { toolChoice, allowed } = readToolChoice(fields, note);
-  const tools = readTools(fields, note);
+  const { toolChoice, allowed } = readFunctionChoice(fields, note) ?? readToolChoice(fields, note);
+  const tools = [...readTools(fields, note), ...functions];
   const stop = readStop(fields);
   noteBlankStop(stop, "stop", note);
   return {
@@ -89,6 +91,9 @@ function readMessages(
   if (!fields.list("messages")?.length) throw wrongField("messages", "a list of messages");
   const system: TextBlock[] = [];
   const turns = new Turns();
+  const functionCalls = new FunctionCalls();
+  const addResult = (id: string, content: readonly TextBlock[]) =>
+    turns.add("user", [{ kind: "tool-result", id, content, isError: false, cache: undefined }]);
   for (const message of fields.objects("messages")) {
     const role = message.text("role");
     switch (role) {
@@ -100,18 +105,13 @@ function readMessages(
         turns.add("user", readParts(message, note));
         break;
       case "assistant":
-        turns.add("assistant", readAssistant(message, note));
+        turns.add("assistant", [...readAssistant(message, note), ...functionCalls.read(message)]);
         break;
       case "tool":
-        turns.add("user", [
-          {
-            kind: "tool-result",
-            id: message.text("tool_call_id"),
-            content: readTexts(message, note),
-            isError: false,
-            cache: undefined,
-          },
-        ]);
+        addResult(message.text("tool_call_id"), readTexts(message, note));
+        break;
+      case "function":
+        addResult(functionCalls.resultId(message), readTexts(message, note));
         break;
       default:
         throw wrongField(message.at("role"), "system, developer, user, assistant or tool");
@@ -216,8 +216,6 @@ function readAssistant(message: RequestObject, note: NoteFeature): readonly Cont
   }
   const refusal = message.optionalText("refusal");
   if (refusal !== undefined && refusal !== "") blocks.push({ kind: "text", text: refusal });
-  if (message.any("function_call") !== undefined)
-    throw unsupportedField(message.at("function_call"));
   if (message.any("audio") !== undefined) throw unsupportedField(message.at("audio"));
   return [...blocks, ...message.objects("tool_calls").map(readCall)];
 }

@@ -5,6 +5,7 @@ import type { ChatResponse, StopReason } from "../../chat/response.ts";
 import { CitedText } from "../../chat/web-search.ts";
 import { freeText } from "../responses/agent-calls.ts";
 import { customNames } from "./custom-tools.ts";
+import { hasFunctions } from "./legacy-functions.ts";
 import { completionsToolCall } from "./tool-call.ts";
 import { completionsUsage } from "./usage.ts";
 
@@ -20,7 +21,6 @@ export function writeCompletionsResponse(
     block.kind === "reasoning" && block.text !== "" ? [block.text] : [],
   );
   const calls = blocks.flatMap((block) => (block.kind === "tool-call" ? [block] : []));
-  const custom = customNames(body);
   const signature = blocks.findLast(
     (block) => block.kind === "reasoning" && block.signature !== undefined,
   );
@@ -39,14 +39,24 @@ export function writeCompletionsResponse(
           ...(annotations.length > 0 && { annotations }),
           ...(reasoning.length > 0 && { reasoning_content: reasoning.join("\n") }),
           ...(signature?.kind === "reasoning" && { reasoning_signature: signature.signature }),
-          ...(calls.length > 0 && { tool_calls: calls.map((call) => callOf(call, custom)) }),
+          ...(calls.length > 0 && callMembers(calls, body)),
         },
         logprobs: null,
-        finish_reason: finishReason(response.stop, calls.length > 0),
+        finish_reason: finishReason(response.stop, calls.length > 0, hasFunctions(body)),
       },
     ],
     ...(usage && { usage: completionsUsage(usage) }),
   });
+}
+
+/** Writes calls as the client's request expects them. */
+function callMembers(calls: readonly ToolCallBlock[], body: JsonObject): JsonObject {
+  const [first] = calls;
+  if (first !== undefined && hasFunctions(body)) {
+    return { function_call: { name: first.name, arguments: first.input } };
+  }
+  const custom = customNames(body);
+  return { tool_calls: calls.map((call) => callOf(call, custom)) };
 }
 
 /** Writes a call as one of the client's tool, which may take any text. */
@@ -70,16 +80,20 @@ export function messageAnnotation(cited: JsonObject): JsonObject {
   return { type: "url_citation", url_citation: cited };
 }
 
-/** Returns `finish_reason`. Some providers report a normal end for tool calls. */
-export function finishReason(stop: StopReason, hasCalls: boolean): string {
+/**
+ * Returns `finish_reason`. Some providers report a normal end for tool calls. `isLegacy`: whether the request uses
+ * `functions`.
+ */
+export function finishReason(stop: StopReason, hasCalls: boolean, isLegacy: boolean): string {
+  const ofCalls = isLegacy ? "function_call" : "tool_calls";
   switch (stop) {
     case "length":
       return "length";
     case "filtered":
       return "content_filter";
     case "tool-calls":
-      return "tool_calls";
+      return ofCalls;
     default:
-      return hasCalls ? "tool_calls" : "stop";
+      return hasCalls ? ofCalls : "stop";
   }
 }

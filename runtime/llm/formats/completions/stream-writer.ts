@@ -6,6 +6,7 @@ import { CitedText } from "../../chat/web-search.ts";
 import { freeText } from "../responses/agent-calls.ts";
 import { customNames } from "./custom-tools.ts";
 import { completionsErrorEvent } from "./errors.ts";
+import { hasFunctions } from "./legacy-functions.ts";
 import { finishReason, messageAnnotation } from "./response-writer.ts";
 import { completionsUsage } from "./usage.ts";
 
@@ -24,6 +25,8 @@ export class CompletionsStreamWriter implements StreamWriter {
   /** Names of tools whose input is any text, and the inputs of their calls by the client's index. */
   readonly #custom: ReadonlySet<string>;
   readonly #inputs = new Map<number, string>();
+  /** Whether the request uses `functions`, whose calls have another form. */
+  readonly #isLegacy: boolean;
   readonly #cited = new CitedText();
   #usage: Usage | undefined;
 
@@ -32,6 +35,7 @@ export class CompletionsStreamWriter implements StreamWriter {
     this.#wantsUsage = isJsonObject(options) && options.include_usage === true;
     this.#model = model;
     this.#custom = customNames(body);
+    this.#isLegacy = hasFunctions(body);
   }
 
   write(event: StreamEvent): string {
@@ -52,6 +56,7 @@ export class CompletionsStreamWriter implements StreamWriter {
         return this.#delta(`{"annotations":[${cited}]}`);
       }
       case "search":
+      case "hosted":
       case "redacted-reasoning":
         return "";
       case "tool-call":
@@ -68,7 +73,10 @@ export class CompletionsStreamWriter implements StreamWriter {
       }
       case "stop": {
         const inputs = this.#customInputs();
-        const last = this.#delta("{}", finishReason(event.reason, this.#calls.size > 0));
+        const last = this.#delta(
+          "{}",
+          finishReason(event.reason, this.#calls.size > 0, this.#isLegacy),
+        );
         return event.reason === "length"
           ? inputs + last
           : `${this.#emptyArguments()}${inputs}${last}`;
@@ -102,6 +110,9 @@ export class CompletionsStreamWriter implements StreamWriter {
       return this.#delta(`{"tool_calls":[${JSON.stringify(call)}]}`);
     }
     this.#empty.add(at);
+    if (this.#isLegacy) {
+      return this.#delta(`{"function_call":${JSON.stringify({ name, arguments: "" })}}`);
+    }
     const call = {
       index: at,
       id,
@@ -116,6 +127,7 @@ export class CompletionsStreamWriter implements StreamWriter {
 
   #arguments(index: number, text: string): string {
     const piece = JSON.stringify(text);
+    if (this.#isLegacy) return this.#delta(`{"function_call":{"arguments":${piece}}}`);
     return this.#delta(`{"tool_calls":[{"index":${index},"function":{"arguments":${piece}}}]}`);
   }
 
