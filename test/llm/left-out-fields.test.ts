@@ -181,9 +181,11 @@ const hints: LeftOut = {
     "text.format.description": "Anthropic Gemini",
     "text.format.strict": "Anthropic Bedrock Gemini",
     "text.verbosity": "all",
+    "input[].tools[].container.memory_limit": "Anthropic Gemini",
     "input[].tools[].defer_loading": "all",
     "input[].tools[].tools[].defer_loading": "all",
     "input[].tools[].tools[].strict": "Gemini",
+    "tools[].container.memory_limit": "Anthropic Gemini",
     "tools[].defer_loading": "all",
     "tools[].tools[].defer_loading": "all",
     "tools[].tools[].strict": "Gemini",
@@ -221,6 +223,8 @@ const hints: LeftOut = {
 /** Fields whose smallest values ask for nothing, or say it elsewhere. */
 const misplacedFieldHints: LeftOut = {
   completions: {
+    function_call: "all",
+    "functions[].parameters": "all",
     logit_bias: "all",
     modalities: "all",
     parallel_tool_calls: "all",

@@ -30,6 +30,7 @@ const cases = [
   ["openAI", "a model without chats", CHAT, { model: "gpt-5.1-codex" }, RESPONSES],
   ["openAI", "a message for a model that reasons", MESSAGES, { model: "gpt-5" }, RESPONSES],
   ["openAI", "a message for another model", MESSAGES, { model: "gpt-4o" }, CHAT],
+  ["openAI", "a search by another model", MESSAGES, { model: "gpt-4o", search: 1 }, RESPONSES],
   ["openAI", "a response", RESPONSES, { model: "gpt-4o" }, RESPONSES],
   ["vllm", "a message", MESSAGES, { model: "m" }, CHAT],
   ["vllm", "a response", RESPONSES, { model: "m" }, RESPONSES],
@@ -51,7 +52,7 @@ describe("each request goes to an API of the server that takes it", () => {
 async function mistakesOf(
   server: string,
   from: string,
-  { tools, ...body }: { readonly model: string; readonly tools?: number },
+  { tools, search, ...body }: Asked,
   path: string,
 ): Promise<readonly string[]> {
   const [provider, api = "auto"] = server.split(", ");
@@ -66,6 +67,7 @@ async function mistakesOf(
     ...(from === RESPONSES ? { input: "Hello" } : { messages: [{ role: "user", content: "a" }] }),
     ...(from === MESSAGES && { max_tokens: 9 }),
     ...(tools !== undefined && { tools: Array(tools).fill(TOOL) }),
+    ...(search !== undefined && { tools: Array(search).fill(SEARCH) }),
   });
   const tests = [
     {
@@ -86,6 +88,14 @@ async function mistakesOf(
   return all.map((each) => JSON.stringify(each));
 }
 
+/** What is asked for: a model, and numbers of tools and searches. */
+interface Asked {
+  readonly model: string;
+  readonly tools?: number;
+  readonly search?: number;
+}
+
+const SEARCH = { type: "web_search_20250305", name: "web_search" };
 const TOOL = { type: "function", function: { name: "f", parameters: { type: "object" } } };
 
 it("a choice of an API that changes nothing is a mistake", () => {

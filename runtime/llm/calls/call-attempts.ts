@@ -278,12 +278,13 @@ function upstreamRequest(
     const body = target.finish?.(exchange, translated) ?? translated;
     const method = "POST";
     const path = target.provider.upstream.basePath + withQuery(endpoint, exchange, target);
-    const lines = requestLines(exchange, target, endpoint);
+    const ofBody = target.headersFor?.(call) ?? [];
+    const lines = requestLines(exchange, target, endpoint, ofBody);
     if (lines !== undefined) {
       const length = sentLength(call, body);
       return { model, target, call: { method, path, lines, body, length } };
     }
-    const headers = requestHeaders(exchange, target, endpoint);
+    const headers = requestHeaders(exchange, target, endpoint, ofBody);
     return { model, target, call: { method, path, headers, body } };
   } catch (error) {
     if (error instanceof LlmRefusal) return error;

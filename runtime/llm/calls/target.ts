@@ -70,6 +70,8 @@ export interface LlmTarget extends TargetSettings {
   contentOf?: ((type: string) => OtherContent | undefined) | undefined;
   /** Returns the Content-Type of requests; absent if it is JSON. */
   typeOf?(exchange: Exchange): string | undefined;
+  /** Returns headers that the body of a call requires, as a flat list; absent if none. Called after `requestBody`. */
+  headersFor?(call: ChatCall): readonly string[];
   /** Returns the facts of a response that is not read. */
   unreadFacts?(call: ChatCall): ResponseFacts;
   /** Returns the target for a model and a call, if the format depends on them. */

@@ -12,6 +12,7 @@ import type {
   StreamWriter,
   UpstreamFormat,
 } from "../chat/formats.ts";
+import { hasHostedTools } from "../chat/hosted-tools.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import type { ChatRequest, ToolChoice, Turn } from "../chat/request.ts";
 import type { ChatResponse, StopReason } from "../chat/response.ts";
@@ -44,9 +45,12 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
   const serial = new WeakSet<ChatCall>();
   // Checks of outputs whose schemas the provider does not enforce completely.
   const checks = new WeakMap<ChatCall, NonNullable<FittedSchema["check"]>>();
+  // Headers that the requests of calls require.
+  const headers = new WeakMap<ChatCall, readonly string[]>();
   return {
     ...target,
     isNative: false,
+    headersFor: (call) => headers.get(call) ?? [],
     requestBody: (call, body, exchange) => {
       const write = (request: ChatRequest): string => {
         refuseUnsupported(request.features, format.support, dialect.provider);
@@ -61,6 +65,7 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
             ? fitted
             : withFittedSchemas(fitted, fitSchema, (check) => checks.set(call, check));
         const named = withToolNames(withTurn(shaped, client), format.toolNames);
+        if (format.headersFor !== undefined) headers.set(call, format.headersFor(named));
         return format.writeRequest(named, dialect, call.headers);
       };
       if (drop === undefined) return write(readEdited(client, call, body));
@@ -128,9 +133,10 @@ const CONVERSATIONS: { readonly [Name in ClientFormat["name"]]?: string } = {
 };
 
 /** Refuses a forced tool call without tools: otherwise the provider would not be asked for one. */
-function refuseForcedNothing({ toolChoice, tools, features }: ChatRequest): void {
+function refuseForcedNothing(request: ChatRequest): void {
+  const { toolChoice, tools, features } = request;
   const isForced = toolChoice?.kind === "required" || toolChoice?.kind === "tool";
-  if (!isForced || tools.length > 0) return;
+  if (!isForced || tools.length > 0 || hasHostedTools(request)) return;
   const field = features.get("toolChoice");
   const message = `"${field}" requires a tool call, but "tools" is empty`;
   throw new LlmRefusal({ kind: "invalid", message, field });

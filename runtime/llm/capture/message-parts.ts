@@ -1,5 +1,6 @@
 import { parsedOrText } from "../../json/parsed-or-text.ts";
 import type { ContentBlock, MediaSource } from "../chat/content.ts";
+import type { HostedBlock } from "../chat/hosted-tools.ts";
 import type { ChatRequest, Turn } from "../chat/request.ts";
 import type { ResponseBlock, StopReason } from "../chat/response.ts";
 
@@ -94,6 +95,23 @@ function partsOf(block: ContentBlock | ResponseBlock): readonly CapturedPart[] {
       return [blobPart("audio", `audio/${block.format}`, block.data)];
     case "search":
       return [{ type: "web_search", id: block.id, query: block.query, pages: block.pages }];
+    case "hosted":
+      return [hostedPart(block)];
+  }
+}
+
+function hostedPart(block: HostedBlock): CapturedPart {
+  const { id } = block;
+  switch (block.tool) {
+    case "code":
+      return { type: "code_execution", id, code: block.code, output: block.output };
+    case "fetch":
+      return { type: "web_fetch", id, url: block.url };
+    case "mcp":
+      return {
+        ...{ type: "mcp_call", id, server: block.server, name: block.name },
+        ...{ arguments: parsedOrText(block.input), response: block.output },
+      };
   }
 }
 

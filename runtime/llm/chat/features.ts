@@ -15,6 +15,9 @@ export type Feature =
   | "allowedTools"
   | "parallelTools"
   | "webSearch"
+  | "webFetch"
+  | "codeExecution"
+  | "connectors"
   | "temperature"
   | "topP"
   | "topK"
@@ -61,4 +64,14 @@ export function refuseUnsupported(
       field,
     });
   }
+}
+
+/** Throws LlmRefusal for a use of a feature that the provider does not have. `what`: the part that is not supported. */
+export function refuseFeature(
+  { features }: { readonly features: ReadonlyMap<Feature, string> },
+  feature: Feature,
+  what: string,
+): never {
+  const message = `${what} is not supported by the provider of this route`;
+  throw new LlmRefusal({ kind: "unsupported", message, field: features.get(feature) });
 }

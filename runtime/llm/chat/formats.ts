@@ -100,6 +100,8 @@ export interface UpstreamFormat {
    * Throws LlmRefusal for requests that the provider does not support.
    */
   writeRequest(request: ChatRequest, dialect: Dialect, headers: HeaderList): string;
+  /** Returns headers that a request requires, as a flat list; absent if none does. */
+  headersFor?(request: ChatRequest): readonly string[];
   /** Reads a whole response. Throws if it has another shape. */
   readResponse(body: JsonObject): ChatResponse;
   /** Opens a reader for one stream. `limit`: maximum bytes of one event. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import type { ContentBlock, TextBlock } from "./content.ts";
 import type { Feature } from "./features.ts";
+import type { McpConnector, WebFetch } from "./hosted-tools.ts";
 import type { WebSearch } from "./web-search.ts";
 
 /**
@@ -18,6 +19,12 @@ export interface ChatRequest {
   readonly tools: readonly ListedTool[];
   /** Search of the web that the model may ask for; absent if it may not. */
   readonly webSearch?: WebSearch | undefined;
+  /** Pages that the provider fetches for the model; absent if it may not. */
+  readonly webFetch?: WebFetch | undefined;
+  /** Whether the provider runs programs of the model; absent if it may not. */
+  readonly runsCode?: boolean;
+  /** MCP servers whose tools the provider calls; absent if there are none. */
+  readonly connectors?: readonly McpConnector[];
   readonly toolChoice: ToolChoice | undefined;
   /** Whether the model may call several tools at once. */
   readonly parallelTools: boolean | undefined;

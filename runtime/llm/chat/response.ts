@@ -4,6 +4,7 @@ import type {
   TextBlock,
   ToolCallBlock,
 } from "./content.ts";
+import type { HostedBlock } from "./hosted-tools.ts";
 import type { Usage } from "./usage.ts";
 import type { SearchBlock } from "./web-search.ts";
 
@@ -26,7 +27,8 @@ export type ResponseBlock =
   | ToolCallBlock
   | ReasoningBlock
   | RedactedReasoningBlock
-  | SearchBlock;
+  | SearchBlock
+  | HostedBlock;
 
 /** Reason why a model stopped. `pause`: the provider expects the turn back to continue. */
 export type StopReason = "end" | "stop-sequence" | "length" | "tool-calls" | "filtered" | "pause";

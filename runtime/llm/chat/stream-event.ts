@@ -1,3 +1,4 @@
+import type { HostedBlock } from "./hosted-tools.ts";
 import type { LlmError } from "./llm-error.ts";
 import type { StopReason } from "./response.ts";
 import type { Usage } from "./usage.ts";
@@ -13,6 +14,7 @@ export type StreamEvent =
   /** A page that the text before cites. */
   | { readonly kind: "citation"; readonly page: WebPage }
   | SearchBlock
+  | HostedBlock
   | { readonly kind: "reasoning"; readonly text: string }
   /** Signature of the reasoning before; its pieces belong together. */
   | { readonly kind: "signature"; readonly signature: string }
@@ -42,6 +44,7 @@ export function isContent({ kind }: StreamEvent): boolean {
     case "text":
     case "citation":
     case "search":
+    case "hosted":
     case "reasoning":
     case "signature":
     case "redacted-reasoning":

@@ -31,6 +31,7 @@ export function streamedCompletion(events: readonly StreamEvent[]): Completion {
         break;
       }
       case "search":
+      case "hosted":
       case "redacted-reasoning":
         blocks.push(event);
         break;

@@ -1,6 +1,4 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import type { Feature } from "./features.ts";
-import { LlmRefusal } from "./llm-error.ts";
 
 /** A search of the web that the provider runs if the model asks for it. */
 export interface WebSearch {
@@ -37,15 +35,6 @@ export interface SearchBlock {
   readonly query: string;
   /** The pages that it found, as far as the provider reports them. */
   readonly pages: readonly WebPage[];
-}
-
-/** Throws LlmRefusal for a search that the provider cannot run. `what`: its part that is not supported. */
-export function refuseSearch(
-  { features }: { readonly features: ReadonlyMap<Feature, string> },
-  what: string,
-): never {
-  const message = `${what} is not supported by the provider of this route`;
-  throw new LlmRefusal({ kind: "unsupported", message, field: features.get("webSearch") });
 }
 
 /** Positions of citations in the text of a completion, as OpenAI's APIs count them. */

@@ -16,6 +16,7 @@ const DROP = imported(`${CALLS}/drop-unsupported`, "dropUnsupported");
 /** Conditions of requests. */
 const CONDITIONS = {
   reasonsWithTools: imported(`${CALLS}/reasons-with-tools`, "reasonsWithTools"),
+  usesHostedTools: imported(`${CALLS}/uses-hosted-tools`, "usesHostedTools"),
 };
 
 type ProviderNode = BackendNode<"ai">["groups"][number][number];

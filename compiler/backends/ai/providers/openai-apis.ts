@@ -75,8 +75,13 @@ function withBranches(
  * API where that is possible; for others, Responses keeps more of the reasoning.
  */
 function branchesOf(type: ChatType, responses: LlmEndpoint): readonly LlmBranch[] {
-  if (type !== "Completions" && type !== "Responses")
-    return [{ ...responses, models: `${ONLY_RESPONSES}|${REASONING}` }];
+  if (type === "Messages" || type === "GenerateContent" || type === "Converse") {
+    const always = { ...responses, models: `${ONLY_RESPONSES}|${REASONING}` };
+    // Chat completions have none of the tools that OpenAI runs. Converse cannot ask for one.
+    return type === "Converse"
+      ? [always]
+      : [always, { ...responses, models: "", when: "usesHostedTools" }];
+  }
   return [
     { ...responses, models: ONLY_RESPONSES },
     { ...responses, models: REFUSES_TOOLS, when: "reasonsWithTools" },

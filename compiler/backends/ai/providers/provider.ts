@@ -114,7 +114,7 @@ export interface LlmBranch extends LlmEndpoint {
   /** Regular expression for the names of the models. */
   readonly models: string;
   /** Runtime condition of the request; absent if all requests of the models are served here. */
-  readonly when?: "reasonsWithTools";
+  readonly when?: "reasonsWithTools" | "usesHostedTools";
 }
 
 /** Header that carries the key: `Authorization: Bearer`, one of its own, or one that depends on the path. */

@@ -34,6 +34,7 @@ function contentBlock(block: ResponseBlock): readonly JsonObject[] {
     case "redacted-reasoning":
       return [{ reasoningContent: { redactedContent: redactedContent(block.data) } }];
     case "search":
+    case "hosted":
       return [];
   }
 }

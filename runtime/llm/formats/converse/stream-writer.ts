@@ -55,6 +55,7 @@ export class ConverseStreamWriter implements StreamWriter {
       // Clients do not expect events that are not part of the API.
       case "ping":
       case "search":
+      case "hosted":
         return "";
       case "error":
         return converseErrorEvent(event.error);

@@ -24,6 +24,9 @@ const CONVERSE_SUPPORT: FeatureSupport = {
   // Claude supports it; for other models, only the first call is forwarded.
   parallelTools: "changed",
   webSearch: "refused",
+  webFetch: "refused",
+  codeExecution: "refused",
+  connectors: "refused",
   // Range 0..1 here: higher values become 1. Not with Claude's reasoning, and neither are topP and topK.
   temperature: "changed",
   topP: "kept",

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { ContentBlock, TextBlock, ToolResultBlock } from "../../chat/content.ts";
 import { type Feature, noteBlankStop } from "../../chat/features.ts";
+import { ANY_PAGE } from "../../chat/hosted-tools.ts";
 import { objectSchema } from "../../chat/object-schema.ts";
 import {
   type ChatRequest,
@@ -9,12 +10,14 @@ import {
   type OutputFormat,
   type Reasoning,
   type ToolChoice,
+  type Turn,
   Turns,
 } from "../../chat/request.ts";
 import { checkFields, refuseField } from "../../chat/request-fields.ts";
 import { unsupportedField, wrongField } from "../../chat/request-object.ts";
 import { ANY_SEARCH, type WebSearch } from "../../chat/web-search.ts";
 import { GoogleObject } from "./google-object.ts";
+import { replayedProgram } from "./hosted-parts.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
 import { readMedia } from "./media.ts";
 import { joinedBlocks, readReasoning } from "./replayed-reasoning.ts";
@@ -39,6 +42,9 @@ class GenerateContentReader {
   /** Calls without results so far: clients need not send the ids of calls. */
   #calls: readonly OpenCall[] = [];
   #count = 0;
+  /** The program of the conversation whose output has not come, and the number of those with outputs. */
+  #program: GoogleObject | undefined;
+  #programs = 0;
 
   constructor(fields: GoogleObject) {
     this.#fields = fields;
@@ -64,6 +70,7 @@ class GenerateContentReader {
       turns: this.#turns(),
       tools: allowed === undefined ? tools : tools.filter(({ name }) => allowed.includes(name)),
       webSearch: this.#webSearch(),
+      ...this.#hosted(),
       toolChoice,
       parallelTools: undefined,
       maxTokens: config.number("maxOutputTokens"),
@@ -97,13 +104,33 @@ class GenerateContentReader {
     const turns = new Turns();
     for (const content of fields.objects("contents")) {
       const role = content.choice("role", ["user", "model", "function"]) ?? "user";
-      const blocks = content
-        .objects("parts")
-        .flatMap((part) => this.#blocks(part))
-        .reduce(joinedBlocks, []);
-      turns.add(role === "model" ? "assistant" : "user", blocks);
+      this.#addContent(turns, role === "model" ? "assistant" : "user", content.objects("parts"));
     }
+    const program = this.#program;
+    if (program !== undefined) throw unsupportedField(program.path, "a program without its output");
     return turns.all;
+  }
+
+  /** Adds a message. Programs that Google ran for it are calls of functions with results in other formats. */
+  #addContent(turns: Turns, role: Turn["role"], parts: readonly GoogleObject[]): void {
+    let said: ContentBlock[] = [];
+    turns.add(role, []);
+    for (const part of parts) {
+      const program = replayedProgram(part, `program_${this.#programs}`);
+      if (program === undefined) {
+        said.push(...this.#blocks(part));
+        continue;
+      }
+      const isOutput = program.kind === "tool-result";
+      if (isOutput && this.#program === undefined)
+        throw wrongField(part.path, "the output of a program before it");
+      this.#program = isOutput ? undefined : part;
+      if (isOutput) this.#programs += 1;
+      if (said.length > 0) turns.add(role, said.reduce(joinedBlocks, []));
+      said = [];
+      turns.add(isOutput ? "user" : "assistant", [program]);
+    }
+    if (said.length > 0) turns.add(role, said.reduce(joinedBlocks, []));
   }
 
   #blocks(part: GoogleObject): readonly ContentBlock[] {
@@ -157,7 +184,7 @@ class GenerateContentReader {
   }
 
   #functions(tool: GoogleObject): readonly ListedTool[] {
-    const other = tool.keys.find((key) => key !== "functionDeclarations" && key !== "googleSearch");
+    const other = tool.keys.find((key) => !KNOWN_TOOLS.has(key));
     if (other !== undefined) throw unsupportedField(tool.path, `the tool "${other}"`);
     return tool.objects("functionDeclarations").map((declared) => {
       refuseField(declared, "behavior", ["BLOCKING", "UNSPECIFIED"]);
@@ -181,6 +208,15 @@ class GenerateContentReader {
     refuseField(search, "timeRangeFilter");
     refuseField(search, "searchTypes", [{}, { webSearch: {} }]);
     return ANY_SEARCH;
+  }
+
+  #hosted(): Pick<ChatRequest, "webFetch" | "runsCode"> {
+    const tools = this.#fields.objects("tools");
+    const code = tools.find((each) => each.any("codeExecution"));
+    const fetch = tools.find((each) => each.any("urlContext"));
+    if (code !== undefined) this.#note("codeExecution", code.at("codeExecution"));
+    if (fetch !== undefined) this.#note("webFetch", fetch.at("urlContext"));
+    return { ...(code && { runsCode: true }), ...(fetch && { webFetch: ANY_PAGE }) };
   }
 
   #toolChoice(): { readonly toolChoice?: ToolChoice; readonly allowed?: readonly string[] } {
@@ -238,6 +274,11 @@ class GenerateContentReader {
   }
 }
 
+/** Tools that other formats have. */
+const KNOWN_TOOLS: ReadonlySet<string> = new Set([
+  ...["functionDeclarations", "googleSearch", "codeExecution", "urlContext"],
+]);
+
 /** Fields of `generationConfig` that some formats do not have. */
 const NOTED = [
   ["temperature", "temperature"],
@@ -250,7 +291,7 @@ const NOTED = [
 ] as const;
 
 /** Parts of tools that Google runs. */
-const PARTS_OF_TOOLS = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"];
+const PARTS_OF_TOOLS = ["toolCall", "toolResponse"];
 
 const MODES = ["MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED"] as const;
 

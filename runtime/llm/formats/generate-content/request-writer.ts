@@ -6,10 +6,10 @@ import type {
   ToolCallBlock,
   ToolResultBlock,
 } from "../../chat/content.ts";
-import type { FeatureSupport } from "../../chat/features.ts";
+import { type FeatureSupport, refuseFeature } from "../../chat/features.ts";
+import { hasHostedTools } from "../../chat/hosted-tools.ts";
 import { LlmRefusal } from "../../chat/llm-error.ts";
 import type { ChatRequest, Effort, OutputFormat, ToolChoice, Turn } from "../../chat/request.ts";
-import { refuseSearch } from "../../chat/web-search.ts";
 import { googleSignature } from "../google-signature.ts";
 import { stopWithin } from "../stop-within.ts";
 import { writeSchema } from "./schema.ts";
@@ -34,6 +34,10 @@ export const GENERATE_CONTENT_SUPPORT: FeatureSupport = {
   parallelTools: "changed",
   // Without limits, and only without other tools.
   webSearch: "changed",
+  webFetch: "changed",
+  codeExecution: "changed",
+  // Its responses do not show the calls.
+  connectors: "refused",
   temperature: "kept",
   topP: "kept",
   topK: "kept",
@@ -59,7 +63,7 @@ export function writeGenerateContentRequest(request: ChatRequest): string {
     systemInstruction:
       system.length === 0 ? undefined : { parts: system.map(({ text }) => ({ text })) },
     contents: contentsOf(request),
-    ...(request.webSearch !== undefined && { tools: [searchTool(request)] }),
+    ...(hasHostedTools(request) && { tools: hostedTools(request) }),
     ...(tools.length > 0 && {
       tools: [{ functionDeclarations: tools.map(declaration) }],
       toolConfig: toolChoice && { functionCallingConfig: callingConfig(toolChoice) },
@@ -68,13 +72,31 @@ export function writeGenerateContentRequest(request: ChatRequest): string {
   });
 }
 
-/** Google's models decide themselves how often they search. */
-function searchTool(request: ChatRequest): JsonObject {
-  const { webSearch, tools } = request;
-  if (tools.length > 0) refuseSearch(request, "a web search next to other tools");
-  if (webSearch?.allowedDomains ?? webSearch?.blockedDomains)
-    refuseSearch(request, "a web search of some domains only");
-  return { googleSearch: {} };
+/** Google's models decide themselves how often they use these. */
+function hostedTools(request: ChatRequest): readonly JsonObject[] {
+  const { webSearch, webFetch, runsCode, tools } = request;
+  const used = (
+    [
+      ["webSearch", "a web search", webSearch !== undefined, "googleSearch"],
+      ["webFetch", "a fetch of pages", webFetch !== undefined, "urlContext"],
+      ["codeExecution", "code execution", runsCode === true, "codeExecution"],
+    ] as const
+  ).filter(([, , isUsed]) => isUsed);
+  for (const [feature, what] of used) {
+    if (tools.length > 0) refuseFeature(request, feature, `${what} next to other tools`);
+  }
+  for (const [feature, limits] of [
+    ["webSearch", webSearch],
+    ["webFetch", webFetch],
+  ] as const) {
+    if (limits?.allowedDomains ?? limits?.blockedDomains)
+      refuseFeature(
+        request,
+        feature,
+        `${feature === "webSearch" ? "a web search" : "a fetch"} of some domains only`,
+      );
+  }
+  return used.map(([, , , name]) => ({ [name]: {} }));
 }
 
 function declaration({ name, description, schema }: ChatRequest["tools"][number]): JsonObject {

@@ -5,15 +5,18 @@ import type { SearchBlock } from "../../chat/web-search.ts";
 import { markSignature } from "../google-signature.ts";
 import { providerText } from "../parse-object.ts";
 import { citing, readPages } from "../web-pages.ts";
+import { RanPrograms, readFetched } from "./hosted-parts.ts";
 import { readGenerateContentUsage } from "./usage.ts";
 
 /** Reads a whole response of generateContent. Throws if it has no candidate, or a broken one. */
 export function readGenerateContentResponse(body: JsonObject): ChatResponse {
   const candidate = firstCandidate(body);
   if (candidate === undefined && !isPromptBlocked(body)) throw new Error("no candidate");
-  const parts = candidate === undefined ? [] : candidateParts(candidate).flatMap(readPart);
+  const programs = new RanPrograms();
+  const parts = candidate === undefined ? [] : readParts(candidate, programs);
   const search = candidate && readGrounding(candidate);
-  const said = parts.reduce(joined, []);
+  const fetched = candidate === undefined ? [] : readFetched(candidate);
+  const said = [...fetched, ...[...parts, ...programs.rest()].reduce(joined, [])];
   const blocks =
     search === undefined ? said : [search, ...said.map((block) => cited(block, search))];
   const finish = candidate?.finishReason;
@@ -60,7 +63,11 @@ export function firstCandidate({ candidates }: JsonObject): JsonObject | undefin
   return isJsonObject(candidate) ? candidate : undefined;
 }
 
-/** Returns the parts of a candidate. */
+/** Reads the parts of a candidate. Throws for content that no other format has. */
+export function readParts(candidate: JsonObject, programs: RanPrograms): readonly ResponseBlock[] {
+  return candidateParts(candidate).flatMap((part) => programs.read(part) ?? readPart(part));
+}
+
 export function candidateParts({ content }: JsonObject): readonly JsonObject[] {
   const parts = isJsonObject(content) ? content.parts : undefined;
   return Array.isArray(parts) ? parts.filter(isJsonObject) : [];
@@ -72,11 +79,10 @@ export function isPromptBlocked({ promptFeedback: feedback }: JsonObject): boole
 }
 
 /**
- * Returns the blocks of a part; none for code that the provider ran, whose output is part of the text. The signature of a call
- * is also added to a reasoning block before it, so that it survives in formats whose calls have no signatures. Throws for content
+ * Returns the blocks of a part. The signature of a call is also added to a reasoning block before it, so that it survives in formats whose calls have no signatures. Throws for content
  * that no other format has, such as an image.
  */
-export function readPart(part: JsonObject): readonly ResponseBlock[] {
+function readPart(part: JsonObject): readonly ResponseBlock[] {
   const { text, functionCall: call } = part;
   if (isJsonObject(call)) {
     const signature = providerText(part.thoughtSignature);
@@ -101,7 +107,7 @@ export function readPart(part: JsonObject): readonly ResponseBlock[] {
 /** Members of parts that add nothing to what the model says, besides its text. */
 const WITHOUT_CONTENT: ReadonlySet<string> = new Set([
   ...["text", "thought", "thoughtSignature", "partMetadata", "videoMetadata", "mediaResolution"],
-  ...["executableCode", "codeExecutionResult", "toolCall", "toolResponse"],
+  ...["toolCall", "toolResponse"],
 ]);
 
 /** Reads `finishReason`; unknown values are a normal end. There is no value for calls. */

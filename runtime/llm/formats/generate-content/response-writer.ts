@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
 import type { SearchBlock } from "../../chat/web-search.ts";
 import { parseObject } from "../parse-object.ts";
+import { fetchedPages, programParts } from "./hosted-parts.ts";
 import { replaySignature } from "./replayed-reasoning.ts";
 import { generateContentUsage } from "./usage.ts";
 
@@ -14,6 +15,7 @@ export function writeGenerateContentResponse(response: ChatResponse): string {
     finishReason: candidateFinish(stop),
     index: 0,
     ...grounding(searches),
+    ...fetchedPages(blocks.filter((block) => block.kind === "hosted")),
   };
   return JSON.stringify({
     candidates: [candidate],
@@ -38,6 +40,8 @@ function partsOf(block: ResponseBlock): readonly JsonObject[] {
       return [redactedPart(block.data)];
     case "search":
       return [];
+    case "hosted":
+      return programParts(block);
   }
 }
 

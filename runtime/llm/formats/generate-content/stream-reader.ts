@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
+import type { FetchBlock } from "../../chat/hosted-tools.ts";
 import type { ResponseBlock } from "../../chat/response.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
@@ -8,14 +9,14 @@ import { cutOff, notJson, unreadable } from "../broken-stream.ts";
 import { parseObject } from "../parse-object.ts";
 import type { SseEventReader } from "../sse-stream-reader.ts";
 import { readGenerateContentError } from "./errors.ts";
+import { RanPrograms, readFetched } from "./hosted-parts.ts";
 import {
-  candidateParts,
   firstCandidate,
   isBroken,
   isPromptBlocked,
   readFinishReason,
   readGrounding,
-  readPart,
+  readParts,
 } from "./response-reader.ts";
 import { readGenerateContentUsage } from "./usage.ts";
 
@@ -29,6 +30,9 @@ export class GenerateContentEventReader implements SseEventReader {
   #isBlocked = false;
   /** Searches, which the last events report. */
   #search: SearchBlock | undefined;
+  readonly #programs = new RanPrograms();
+  /** Pages that were fetched, which the last events report. */
+  #fetched: readonly FetchBlock[] = [];
   /** Usage of the last event; later counts replace earlier ones. */
   #usage: Usage | undefined;
 
@@ -40,9 +44,11 @@ export class GenerateContentEventReader implements SseEventReader {
       return [{ kind: "error", error: { kind, message } }];
     }
     const candidate = firstCandidate(response);
-    const blocks = candidate === undefined ? [] : partsOf(candidate);
+    const blocks = candidate === undefined ? [] : partsOf(candidate, this.#programs);
     if (blocks === undefined) return [unreadable];
     if (blocks.length > 0) this.#hasParts = true;
+    if (candidate !== undefined && candidate.urlContextMetadata !== undefined)
+      this.#fetched = readFetched(candidate);
     this.#search = (candidate && readGrounding(candidate)) ?? this.#search;
     if (typeof candidate?.finishReason === "string") this.#finish = candidate.finishReason;
     if (candidate === undefined && isPromptBlocked(response)) this.#isBlocked = true;
@@ -58,6 +64,8 @@ export class GenerateContentEventReader implements SseEventReader {
     const usage: readonly StreamEvent[] =
       this.#usage === undefined ? [] : [{ kind: "usage", usage: this.#usage }];
     return [
+      ...this.#programs.rest(),
+      ...this.#fetched,
       ...searchEvents(this.#search),
       { kind: "stop", reason, stopSequence: undefined },
       ...usage,
@@ -94,6 +102,8 @@ export class GenerateContentEventReader implements SseEventReader {
           { kind: "tool-input", index, text },
         ];
       }
+      case "hosted":
+        return [block];
       default:
         return [];
     }
@@ -101,9 +111,12 @@ export class GenerateContentEventReader implements SseEventReader {
 }
 
 /** Returns the blocks of a candidate; `undefined` if one cannot be read. */
-function partsOf(candidate: JsonObject): readonly ResponseBlock[] | undefined {
+function partsOf(
+  candidate: JsonObject,
+  programs: RanPrograms,
+): readonly ResponseBlock[] | undefined {
   try {
-    return candidateParts(candidate).flatMap(readPart);
+    return readParts(candidate, programs);
   } catch {
     return undefined;
   }

@@ -1,10 +1,12 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { OriginalRequest, StreamWriter } from "../../chat/formats.ts";
+import type { HostedBlock } from "../../chat/hosted-tools.ts";
 import type { StopReason } from "../../chat/response.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
 import type { SearchBlock } from "../../chat/web-search.ts";
 import { generateContentErrorEvent } from "./errors.ts";
+import { fetchedPages, programParts } from "./hosted-parts.ts";
 import { replaySignature } from "./replayed-reasoning.ts";
 import { callPart, candidateFinish, grounding, redactedPart } from "./response-writer.ts";
 import { generateContentUsage } from "./usage.ts";
@@ -24,6 +26,7 @@ export class GenerateContentStreamWriter implements StreamWriter {
   #signature = "";
   readonly #calls = new Map<number, OpenCall>();
   readonly #searches: SearchBlock[] = [];
+  readonly #hosted: HostedBlock[] = [];
   #stop: StopReason = "end";
   #usage: Usage | undefined;
 
@@ -64,6 +67,11 @@ export class GenerateContentStreamWriter implements StreamWriter {
       case "search":
         this.#searches.push(event);
         return "";
+      case "hosted":
+        this.#hosted.push(event);
+        return programParts(event)
+          .map((part) => this.#part(part))
+          .join("");
       case "citation":
         return "";
       case "stop":
@@ -100,6 +108,7 @@ export class GenerateContentStreamWriter implements StreamWriter {
       finishReason: candidateFinish(this.#stop),
       index: 0,
       ...grounding(this.#searches),
+      ...fetchedPages(this.#hosted),
     };
     return this.#event({ candidates: [last], ...usage });
   }

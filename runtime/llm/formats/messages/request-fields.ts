@@ -24,5 +24,5 @@ export const messagesFields: FieldTable = {
   diagnostics: "dropped",
   speed: "dropped",
   container: refused,
-  mcp_servers: { refusedUnless: [[]] },
+  mcp_servers: "read",
 };

@@ -25,6 +25,7 @@ import { readCacheMark } from "../cache-mark.ts";
 import { readLocation } from "../user-location.ts";
 import { clientTool } from "./client-tools.ts";
 import { hostedCall, hostedResult, isSearchBlock, isToolSearch } from "./hosted-blocks.ts";
+import { isHostedType, readHostedTools } from "./hosted-tools.ts";
 import { messagesFields } from "./request-fields.ts";
 
 /** Reads a request of Anthropic's Messages API. Throws LlmRefusal. */
@@ -57,6 +58,7 @@ class MessagesReader {
     const tools = fields.objects("tools");
     const searching = tools.find(isSearchTool);
     const webSearch = searching && this.#webSearch(searching, choice);
+    const hosted = readHostedTools(fields, tools, (feature, field) => this.#note(feature, field));
     const isSerial = choice?.boolean("disable_parallel_tool_use") === true;
     if (isSerial) this.#note("parallelTools", "tool_choice.disable_parallel_tool_use");
     this.#noteField("temperature", "temperature");
@@ -73,8 +75,9 @@ class MessagesReader {
       isStream: fields.boolean("stream") ?? false,
       system,
       turns: turns.all,
-      tools: tools.filter((tool) => !isSearch(tool)).map((tool) => this.#tool(tool)),
+      tools: tools.filter((tool) => !isHosted(tool)).map((tool) => this.#tool(tool)),
       webSearch,
+      ...hosted,
       toolChoice: choice && webSearch?.isForced !== true ? this.#toolChoice(choice) : undefined,
       parallelTools: isSerial ? false : undefined,
       maxTokens: fields.number("max_tokens"),
@@ -318,8 +321,13 @@ class MessagesReader {
     switch (type) {
       case "any":
         return { kind: "required" };
-      case "tool":
-        return { kind: "tool", name: choice.text("name") };
+      case "tool": {
+        const name = choice.text("name");
+        const tools = this.#fields.objects("tools").filter(isHosted);
+        if (tools.some((tool) => tool.any("name") === name))
+          throw unsupportedField("tool_choice", "a choice of a tool that the provider runs");
+        return { kind: "tool", name };
+      }
       default:
         return { kind: type ?? "auto" };
     }
@@ -362,9 +370,10 @@ class MessagesReader {
   }
 }
 
-/** Whether a tool is Anthropic's own search for pages or tools. */
-function isSearch(tool: RequestObject): boolean {
-  return isSearchTool(tool) || isToolSearch(tool.optionalText("type") ?? "");
+/** Whether Anthropic's servers run a tool. */
+function isHosted(tool: RequestObject): boolean {
+  const type = tool.optionalText("type") ?? "";
+  return isSearchTool(tool) || isToolSearch(type) || isHostedType(type);
 }
 
 /** Whether a tool is Anthropic's own search of the web, in any of its versions. */

@@ -3,6 +3,7 @@ import { parseExact } from "../../../json/exact-json.ts";
 import type { CacheMark, ContentBlock, DocumentBlock, MediaSource } from "../../chat/content.ts";
 import type { FeatureSupport } from "../../chat/features.ts";
 import type { Dialect } from "../../chat/formats.ts";
+import { hasHostedTools } from "../../chat/hosted-tools.ts";
 import { LlmRefusal } from "../../chat/llm-error.ts";
 import type { ChatRequest, ToolChoice, Turn } from "../../chat/request.ts";
 import type { WebSearch } from "../../chat/web-search.ts";
@@ -11,6 +12,7 @@ import { OBJECT_INSTRUCTION } from "../object-instruction.ts";
 import { claudeReasoning, isSigned } from "../thinking.ts";
 import { userId } from "../user-id.ts";
 import { withBreakpoints } from "./cache-breakpoints.ts";
+import { connectorsOf, hostedTools } from "./hosted-tools.ts";
 
 /** Support of features in the Messages API. */
 export const MESSAGES_SUPPORT: FeatureSupport = {
@@ -27,6 +29,9 @@ export const MESSAGES_SUPPORT: FeatureSupport = {
   allowedTools: "kept",
   parallelTools: "kept",
   webSearch: "kept",
+  webFetch: "kept",
+  codeExecution: "kept",
+  connectors: "kept",
   // Range 0..1 here: higher values become 1. Not with reasoning, and neither are top_k and a forced tool.
   temperature: "changed",
   topP: "kept",
@@ -65,7 +70,8 @@ function messagesBody(request: ChatRequest, dialect: Dialect): JsonObject {
     max_tokens: reasoning.maxTokens ?? defaultMaxTokens,
     system: systemOf(request),
     messages: request.turns.map(messageOf).filter(({ content }) => content.length > 0),
-    ...((tools.length > 0 || webSearch !== undefined) && {
+    mcp_servers: connectorsOf(request),
+    ...((tools.length > 0 || hasHostedTools(request)) && {
       tools: [
         ...tools.map(({ name, description, schema, isStrict, isCached }) => ({
           name,
@@ -75,6 +81,7 @@ function messagesBody(request: ChatRequest, dialect: Dialect): JsonObject {
           ...(isCached && { cache_control: { type: "ephemeral" } }),
         })),
         ...(webSearch === undefined ? [] : [searchTool(webSearch)]),
+        ...hostedTools(request),
       ],
       tool_choice: toolChoice(request, isThinking),
     }),

@@ -4,6 +4,7 @@ import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/respons
 import type { SearchBlock } from "../../chat/web-search.ts";
 import { providerText } from "../parse-object.ts";
 import { citing, readPages } from "../web-pages.ts";
+import { readHostedResult } from "./hosted-results.ts";
 import { readMessagesUsage } from "./usage.ts";
 
 /** Reads a whole response of the Messages API. Throws if it has no content. */
@@ -15,7 +16,9 @@ export function readMessagesResponse(body: JsonObject): ChatResponse {
     blocks: body.content
       .filter(isJsonObject)
       .flatMap((block, _index, blocks) =>
-        block.type === "web_search_tool_result" ? [readSearch(block, blocks)] : readBlock(block),
+        block.type === "web_search_tool_result"
+          ? [readSearch(block, blocks)]
+          : readBlock(block, blocks),
       ),
     stop: readStop(body.stop_reason),
     stopSequence: providerText(body.stop_sequence),
@@ -38,8 +41,8 @@ export function readSearch(
   };
 }
 
-/** Omits what servers ran, whose results are part of the text. Throws for content that no other format has. */
-function readBlock(block: JsonObject): readonly ResponseBlock[] {
+/** Reads a block, and the call of a tool with its result. Throws for content that no other format has. */
+function readBlock(block: JsonObject, blocks: readonly JsonObject[]): readonly ResponseBlock[] {
   switch (block.type) {
     case "text":
       return [
@@ -65,7 +68,7 @@ function readBlock(block: JsonObject): readonly ResponseBlock[] {
     case "redacted_thinking":
       return [{ kind: "redacted-reasoning", data: providerText(block.data) ?? "" }];
     default:
-      if (isServerBlock(block)) return [];
+      if (isServerBlock(block)) return readHostedResult(block, blocks);
       throw new Error(`the response has a block of type "${block.type}"`);
   }
 }

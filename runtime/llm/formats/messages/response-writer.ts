@@ -3,6 +3,7 @@ import { parseExact } from "../../../json/exact-json.ts";
 import { isTooDeep } from "../../../json/nesting.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
 import type { SearchBlock, WebPage } from "../../chat/web-search.ts";
+import { hostedBlocks } from "./hosted-results.ts";
 import { messagesUsage } from "./usage.ts";
 
 /** Writes a whole completion as Anthropic's Messages API does. */
@@ -47,6 +48,8 @@ function blocksOf(block: ResponseBlock): readonly JsonObject[] {
       return [{ type: "redacted_thinking", data: block.data }];
     case "search":
       return searchBlocks(block);
+    case "hosted":
+      return hostedBlocks(block);
   }
 }
 

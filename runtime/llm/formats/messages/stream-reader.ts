@@ -8,6 +8,7 @@ import { isFilledText, parseObject } from "../parse-object.ts";
 import type { SseEventReader } from "../sse-stream-reader.ts";
 import { readPage } from "../web-pages.ts";
 import { readMessagesError } from "./errors.ts";
+import { readHostedResult } from "./hosted-results.ts";
 import { isServerBlock, readSearch, readStop } from "./response-reader.ts";
 import { readMessagesUsage } from "./usage.ts";
 
@@ -15,8 +16,8 @@ import { readMessagesUsage } from "./usage.ts";
 export class MessagesEventReader implements SseEventReader {
   /** Provider's index of a block to the number of a call. */
   readonly #calls = new Map<unknown, number>();
-  /** The provider's own call that is being written, and those before. */
-  readonly #searches: { readonly id: unknown; input: unknown; text: string }[] = [];
+  /** Calls that servers ran: the one that is being written, and those before. */
+  readonly #hosted: { readonly call: JsonObject; input: unknown; text: string }[] = [];
   /** Citations of the text that is being written. */
   #citations: readonly WebPage[] = [];
   #usage: Usage | undefined;
@@ -73,18 +74,23 @@ export class MessagesEventReader implements SseEventReader {
         return [{ kind: "tool-call", index: call, id, name }];
       }
       case "server_tool_use":
-        this.#searches.push({ id, input: block.input, text: "" });
+      case "mcp_tool_use":
+        this.#hosted.push({ call: block, input: block.input, text: "" });
         return [];
       case "web_search_tool_result":
-        return [readSearch(block, this.#searches)];
+        return [readSearch(block, this.#hostedCalls())];
       case "redacted_thinking":
         return typeof data === "string" ? [{ kind: "redacted-reasoning", data }] : [];
       case "text":
       case "thinking":
         return this.#delta(index, block);
       default:
-        return isServerBlock(block) ? [] : [unreadable];
+        return isServerBlock(block) ? readHostedResult(block, this.#hostedCalls()) : [unreadable];
     }
+  }
+
+  #hostedCalls(): readonly JsonObject[] {
+    return this.#hosted.map(({ call, input }) => ({ ...call, input }));
   }
 
   #delta(index: unknown, delta: JsonObject): readonly StreamEvent[] {
@@ -98,15 +104,15 @@ export class MessagesEventReader implements SseEventReader {
     if (!isFilledText(input)) return [];
     const call = this.#calls.get(index);
     if (call !== undefined) return [{ kind: "tool-input", index: call, text: input }];
-    const search = this.#searches.at(-1);
-    if (search !== undefined) search.text += input;
+    const hosted = this.#hosted.at(-1);
+    if (hosted !== undefined) hosted.text += input;
     return [];
   }
 
   /** Citations may arrive before the text that cites them. */
   #blockEnd(): readonly StreamEvent[] {
-    const search = this.#searches.at(-1);
-    if (search !== undefined && search.text !== "") search.input = parseObject(search.text);
+    const hosted = this.#hosted.at(-1);
+    if (hosted !== undefined && hosted.text !== "") hosted.input = parseObject(hosted.text);
     const cited = this.#citations.map((page) => ({ kind: "citation" as const, page }));
     this.#citations = [];
     return cited;

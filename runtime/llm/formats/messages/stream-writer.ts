@@ -3,6 +3,7 @@ import type { OriginalRequest, StreamWriter } from "../../chat/formats.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
 import { messagesErrorEvent } from "./errors.ts";
+import { hostedBlocks } from "./hosted-results.ts";
 import {
   citation,
   searchBlocks,
@@ -53,9 +54,9 @@ export class MessagesStreamWriter implements StreamWriter {
       case "redacted-reasoning":
         return this.#whole({ type: "redacted_thinking", data: event.data });
       case "search":
-        return searchBlocks(event)
-          .map((block) => this.#whole(block))
-          .join("");
+        return this.#wholes(searchBlocks(event));
+      case "hosted":
+        return this.#wholes(hostedBlocks(event));
       case "citation": {
         const cited = JSON.stringify(citation(event.page, ""));
         const delta = `{"type":"citations_delta","citation":${cited}}`;
@@ -102,6 +103,10 @@ export class MessagesStreamWriter implements StreamWriter {
   #piece(kind: "text" | "thinking", block: JsonObject, delta: string): string {
     if (this.#open === kind) return this.#delta(delta);
     return `${this.#close()}${this.#waitingCalls()}${this.#begin(block, kind)}${this.#delta(delta)}`;
+  }
+
+  #wholes(blocks: readonly JsonObject[]): string {
+    return blocks.map((block) => this.#whole(block)).join("");
   }
 
   /** Writes a block that arrives in one piece. */

@@ -2,6 +2,7 @@ import type { UpstreamFormat } from "../../chat/formats.ts";
 import { fitClaudeSchema } from "../claude-schema.ts";
 import { SseStreamReader } from "../sse-stream-reader.ts";
 import { readMessagesError } from "./errors.ts";
+import { betasOf } from "./hosted-tools.ts";
 import { MESSAGES_SUPPORT, writeMessagesRequest } from "./request-writer.ts";
 import { readMessagesResponse } from "./response-reader.ts";
 import { MessagesEventReader } from "./stream-reader.ts";
@@ -13,6 +14,7 @@ export const messagesUpstream: UpstreamFormat = {
   fitSchema: fitClaudeSchema,
   toolNames: /^[a-zA-Z0-9_-]{1,128}$/,
   writeRequest: writeMessagesRequest,
+  headersFor: betasOf,
   readResponse: readMessagesResponse,
   openStream: (limit) => new SseStreamReader(new MessagesEventReader(), limit),
   readError: readMessagesError,

@@ -6,6 +6,7 @@ import { refuseField } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField } from "../../chat/request-object.ts";
 import { readFunctionTool } from "../openai-fields.ts";
 import { isFilledText } from "../parse-object.ts";
+import { isHostedType } from "./hosted-tools.ts";
 import { isSearchType } from "./web-search.ts";
 
 /** Kind of a tool of the client, which determines the items of its calls. */
@@ -47,8 +48,8 @@ export interface ReadTool {
 }
 
 /**
- * Reads a tool as functions. Empty for a search of the web, which is no function. Throws LlmRefusal for other tools of
- * OpenAI's own servers.
+ * Reads a tool as functions. Empty for tools of OpenAI's own servers that other providers have. Throws LlmRefusal for the
+ * others.
  */
 export function readAgentTools(
   tool: RequestObject,
@@ -76,7 +77,7 @@ export function readAgentTools(
       // A search by the server finds tools of the list, which is sent as a whole.
       return tool.any("execution") === "client" ? [toolOf("tool_search", search(tool))] : [];
     default:
-      if (isSearchType(type)) return [];
+      if (isSearchType(type) || isHostedType(type)) return [];
       throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
   }
 }

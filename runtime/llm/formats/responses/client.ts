@@ -6,6 +6,7 @@ import { CitedText } from "../../chat/web-search.ts";
 import { agentCallItem } from "./agent-calls.ts";
 import { AgentTools } from "./agent-tools.ts";
 import { responsesErrors } from "./errors.ts";
+import { hostedItem, hostedPrefix } from "./hosted-items.ts";
 import {
   callSignatureItem,
   messageItem,
@@ -57,6 +58,8 @@ function itemsOf(block: ResponseBlock, tools: AgentTools, isCut: boolean): reado
     }
     case "search":
       return [searchItem(newId("ws"), block)];
+    case "hosted":
+      return block.tool === "fetch" ? [] : [hostedItem(newId(hostedPrefix(block)), block)];
     case "tool-call": {
       const call = agentCallItem(newId("fc"), block, tools.of(block.name), status);
       const { signature } = block;

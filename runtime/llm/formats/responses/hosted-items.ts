@@ -1,4 +1,6 @@
+import type { JsonObject } from "../../../cel/variables.ts";
 import type { ContentBlock, ToolCallBlock, ToolResultBlock } from "../../chat/content.ts";
+import type { CodeBlock, McpBlock } from "../../chat/hosted-tools.ts";
 import type { RequestObject } from "../../chat/request-object.ts";
 import { parseObject } from "../parse-object.ts";
 
@@ -49,5 +51,53 @@ export function readGeneratedImage(item: RequestObject): readonly ContentBlock[]
   return [
     { kind: "text", text: "The image that you generated:" },
     { kind: "image", source: { kind: "base64", mediaType: `image/${format}`, data } },
+  ];
+}
+
+/** Returns the prefix of the ids of items for a call that another provider ran. */
+export function hostedPrefix({ tool }: CodeBlock | McpBlock): "ci" | "mcp" {
+  return tool === "code" ? "ci" : "mcp";
+}
+
+/** Writes a call that another provider ran as an item. */
+export function hostedItem(id: string, block: CodeBlock | McpBlock): JsonObject {
+  const { isError, output } = block;
+  const status = isError ? "failed" : "completed";
+  if (block.tool === "code") {
+    const outputs = output === "" ? [] : [{ type: "logs", logs: output }];
+    return {
+      ...{ id, type: "code_interpreter_call", status },
+      // The container is the provider's.
+      ...{ container_id: "", code: block.code, outputs },
+    };
+  }
+  const { server, name, input } = block;
+  return {
+    ...{ id, type: "mcp_call", status, server_label: server, name, arguments: input },
+    ...{ output: isError ? null : output, error: isError ? output : null },
+    approval_request_id: null,
+  };
+}
+
+/** Returns the types of the events between the begin and the end of such an item, with their own members. */
+export function hostedEvents(
+  block: CodeBlock | McpBlock,
+): readonly (readonly [string, JsonObject])[] {
+  if (block.tool === "code") {
+    const { code } = block;
+    return [
+      ["code_interpreter_call.in_progress", {}],
+      ["code_interpreter_call_code.delta", { delta: code }],
+      ["code_interpreter_call_code.done", { code }],
+      ["code_interpreter_call.interpreting", {}],
+      ["code_interpreter_call.completed", {}],
+    ];
+  }
+  const { input, isError } = block;
+  return [
+    ["mcp_call.in_progress", {}],
+    ["mcp_call_arguments.delta", { delta: input }],
+    ["mcp_call_arguments.done", { arguments: input }],
+    [isError ? "mcp_call.failed" : "mcp_call.completed", {}],
   ];
 }

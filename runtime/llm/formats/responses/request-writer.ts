@@ -5,15 +5,17 @@ import type {
   ReasoningBlock,
   ToolResultBlock,
 } from "../../chat/content.ts";
-import type { FeatureSupport } from "../../chat/features.ts";
+import { type FeatureSupport, refuseFeature } from "../../chat/features.ts";
+import { hasHostedTools } from "../../chat/hosted-tools.ts";
 import type { ChatRequest, OutputFormat, Reasoning, Turn } from "../../chat/request.ts";
-import { refuseSearch, type WebSearch } from "../../chat/web-search.ts";
+import type { WebSearch } from "../../chat/web-search.ts";
 import { dataUrl, fileName } from "../data-url.ts";
 import { isReasoningModel } from "../openai-models.ts";
 import { encryptedReasoning } from "../openai-reasoning.ts";
 import { shortId } from "../short-name.ts";
 import { effortOf } from "../thinking.ts";
 import { userId } from "../user-id.ts";
+import { hostedTools } from "./hosted-tools.ts";
 
 /** Support of features in the Responses API. */
 export const RESPONSES_SUPPORT: FeatureSupport = {
@@ -30,6 +32,10 @@ export const RESPONSES_SUPPORT: FeatureSupport = {
   allowedTools: "kept",
   parallelTools: "kept",
   webSearch: "kept",
+  // Its own search opens pages, but not those of the client only.
+  webFetch: "refused",
+  codeExecution: "kept",
+  connectors: "kept",
   temperature: "kept",
   topP: "kept",
   topK: "dropped",
@@ -54,18 +60,20 @@ export function writeResponsesRequest(request: ChatRequest): string {
   const included = [
     ...(reasons ? ["reasoning.encrypted_content"] : []),
     ...(webSearch === undefined ? [] : ["web_search_call.action.sources"]),
+    ...(request.runsCode === true ? ["code_interpreter_call.outputs"] : []),
   ];
   return JSON.stringify({
     model: request.model,
     instructions: system.length === 0 ? undefined : system.map(({ text }) => text).join("\n\n"),
     input: request.turns.flatMap(itemsOf),
-    ...((tools.length > 0 || webSearch !== undefined) && {
+    ...((tools.length > 0 || hasHostedTools(request)) && {
       tools: [
         ...tools.map(({ name, description, schema: parameters, isStrict }) => {
           // Strict by default here, which many schemas do not allow.
           return { type: "function", name, description, parameters, strict: isStrict ?? false };
         }),
         ...(webSearch === undefined ? [] : [searchTool(request, webSearch)]),
+        ...hostedTools(request),
       ],
       tool_choice: toolChoice(request),
       parallel_tool_calls: request.parallelTools,
@@ -177,7 +185,8 @@ function searchTool(
   request: ChatRequest,
   { allowedDomains, blockedDomains, location }: WebSearch,
 ): JsonObject {
-  if (blockedDomains !== undefined) refuseSearch(request, "a web search with blocked domains");
+  if (blockedDomains !== undefined)
+    refuseFeature(request, "webSearch", "a web search with blocked domains");
   return {
     type: "web_search",
     filters: allowedDomains && { allowed_domains: allowedDomains },

@@ -77,6 +77,6 @@ function textOf(text: unknown): object {
 }
 
 /** Creates an id of the gateway: `msg_...`. */
-export function newId(prefix: "resp" | "msg" | "fc" | "rs" | "ws"): string {
+export function newId(prefix: "resp" | "msg" | "fc" | "rs" | "ws" | "ci" | "mcp"): string {
   return `${prefix}_${crypto.randomUUID().replaceAll("-", "")}`;
 }

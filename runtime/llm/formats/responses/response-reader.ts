@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
+import type { HostedBlock } from "../../chat/hosted-tools.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
 import { markEncrypted } from "../openai-reasoning.ts";
 import { isFilledText, providerText } from "../parse-object.ts";
@@ -46,6 +47,9 @@ export function blocksOf(item: JsonObject): readonly ResponseBlock[] {
     }
     case "web_search_call":
       return searchOf(item);
+    case "code_interpreter_call":
+    case "mcp_call":
+      return [hostedOf(item)];
     default:
       if (isServerCall(item.type)) return [];
       throw new Error(`the response has an item of type "${item.type}"`);
@@ -57,6 +61,26 @@ function searchOf({ id, action }: JsonObject): readonly ResponseBlock[] {
   if (!isJsonObject(action) || action.type !== "search") return [];
   const query = providerText(action.query) ?? "";
   return [{ kind: "search", id: providerText(id) ?? "", query, pages: readPages(action.sources) }];
+}
+
+/** Reads a program that the server ran, or a call of a tool of an MCP server. */
+function hostedOf(item: JsonObject): HostedBlock {
+  const isError =
+    item.status === "failed" || item.status === "incomplete" || isFilledText(item.error);
+  const block = { kind: "hosted", id: providerText(item.id) ?? "", isError } as const;
+  if (item.type === "code_interpreter_call") {
+    const outputs = Array.isArray(item.outputs) ? item.outputs.filter(isJsonObject) : [];
+    const output = outputs.map(({ logs, url }) => logs ?? `Image: ${url}`).join("\n");
+    return { ...block, tool: "code", code: providerText(item.code) ?? "", output };
+  }
+  return {
+    ...block,
+    tool: "mcp",
+    server: providerText(item.server_label) ?? "",
+    name: providerText(item.name) ?? "",
+    input: isFilledText(item.arguments) ? item.arguments : "{}",
+    output: isError ? String(item.error ?? "") : (providerText(item.output) ?? ""),
+  };
 }
 
 function textsOf(content: unknown): readonly ResponseBlock[] {
@@ -86,8 +110,7 @@ function isServerCall(type: unknown): boolean {
 }
 
 const SERVER_CALLS: ReadonlySet<string> = new Set([
-  ...["file_search_call", "code_interpreter_call"],
-  ...["mcp_call", "mcp_list_tools", "compaction"],
+  ...["file_search_call", "mcp_list_tools", "compaction"],
 ]);
 
 /** Reads the end of a response. */

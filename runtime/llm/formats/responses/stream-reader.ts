@@ -147,6 +147,7 @@ function wholeEvents(item: JsonObject, call: number | undefined): readonly Strea
     return blocksOf(item).flatMap((block): readonly StreamEvent[] => {
       switch (block.kind) {
         case "search":
+        case "hosted":
           return [block];
         case "text":
           return [

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { OriginalRequest, StreamWriter } from "../../chat/formats.ts";
+import type { CodeBlock, McpBlock } from "../../chat/hosted-tools.ts";
 import type { LlmError } from "../../chat/llm-error.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
@@ -7,6 +8,7 @@ import { CitedText, type SearchBlock, type WebPage } from "../../chat/web-search
 import { agentCallItem, freeText } from "./agent-calls.ts";
 import { type AgentTool, AgentTools } from "./agent-tools.ts";
 import { eventText, failure, failureEvents } from "./errors.ts";
+import { hostedEvents, hostedItem, hostedPrefix } from "./hosted-items.ts";
 import {
   callSignatureItem,
   type ItemStatus,
@@ -92,6 +94,9 @@ export class ResponsesStreamWriter implements StreamWriter {
       case "search":
         this.#addSearch(event);
         break;
+      case "hosted":
+        if (event.tool !== "fetch") this.#addHosted(event);
+        break;
       case "reasoning":
         this.#addReasoning(event.text);
         break;
@@ -159,6 +164,18 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#added(item, { ...done, status: "in_progress" });
     for (const state of ["in_progress", "searching", "completed"]) {
       this.#emit(`response.web_search_call.${state}`, itemOf(item));
+    }
+    this.#done(item, done);
+  }
+
+  #addHosted(block: CodeBlock | McpBlock): void {
+    this.#close("completed");
+    const item = this.#newItem(hostedPrefix(block));
+    const done = hostedItem(item.id, block);
+    this.#added(item, { ...done, status: "in_progress" });
+    for (const [type, members] of hostedEvents(block)) {
+      const own = JSON.stringify(members).slice(1, -1);
+      this.#emit(`response.${type}`, own === "" ? itemOf(item) : `${itemOf(item)},${own}`);
     }
     this.#done(item, done);
   }
@@ -266,7 +283,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#closeCalls(status);
   }
 
-  #newItem(prefix: "msg" | "rs" | "fc" | "ws"): OpenItem {
+  #newItem(prefix: Parameters<typeof newId>[0]): OpenItem {
     this.#start();
     const index = this.#items;
     this.#items += 1;

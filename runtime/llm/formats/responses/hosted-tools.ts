@@ -1,0 +1,92 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import type { NoteFeature } from "../../chat/features.ts";
+import type { McpConnector } from "../../chat/hosted-tools.ts";
+import type { ChatRequest } from "../../chat/request.ts";
+import { refuseField } from "../../chat/request-fields.ts";
+import { type RequestObject, unsupportedField } from "../../chat/request-object.ts";
+
+/** Tools of a request that OpenAI's servers run and other providers have, apart from searches. */
+type HostedTools = Pick<ChatRequest, "runsCode" | "connectors">;
+
+/** Whether a type is that of a tool which OpenAI's servers run and other providers have, apart from searches. */
+export function isHostedType(type: unknown): boolean {
+  return type === "code_interpreter" || type === "mcp";
+}
+
+/** Reads the tools that OpenAI's servers run, of those that a request lists or has found. Throws LlmRefusal. */
+export function readHostedTools(tools: readonly RequestObject[], note: NoteFeature): HostedTools {
+  const code = tools.find((tool) => tool.any("type") === "code_interpreter");
+  if (code !== undefined) readCode(code, note);
+  const servers = tools.filter((tool) => tool.any("type") === "mcp");
+  return {
+    ...(code && { runsCode: true }),
+    connectors: servers.map((server) => readConnector(server, note)),
+  };
+}
+
+/** A container of OpenAI, its files and its network exist there only. */
+function readCode(tool: RequestObject, note: NoteFeature): void {
+  note("codeExecution", tool.at("type"));
+  refuseField(tool, "allowed_callers", [["direct"]]);
+  if (typeof tool.any("container") === "string")
+    throw unsupportedField(tool.at("type"), "a container of OpenAI");
+  const container = tool.object("container");
+  if (container === undefined) return;
+  for (const name of ["file_ids", "network_policy"]) refuseField(container, name, [[]]);
+}
+
+function readConnector(tool: RequestObject, note: NoteFeature): McpConnector {
+  const type = tool.at("type");
+  note("connectors", type);
+  refuseField(tool, "allowed_callers", [["direct"]]);
+  // Without the field, OpenAI asks the client before each call, which no other provider does.
+  if (tool.any("require_approval") !== "never")
+    throw unsupportedField(type, "an MCP server whose calls require approval");
+  const url = tool.optionalText("server_url");
+  if (url === undefined) throw unsupportedField(type, "an MCP server without server_url");
+  return {
+    name: tool.text("server_label"),
+    url,
+    token: tokenOf(tool),
+    allowedTools: allowedTools(tool),
+  };
+}
+
+/** Returns the OAuth token for a server. Other providers send no other headers. */
+function tokenOf(tool: RequestObject): string | undefined {
+  const token = tool.optionalText("authorization");
+  const headers = tool.object("headers");
+  const [name, ...others] = headers?.keys ?? [];
+  if (headers === undefined || name === undefined) return token;
+  const [, bearer] = /^Bearer +(.+)$/i.exec(headers.text(name)) ?? [];
+  const isToken = name.toLowerCase() === "authorization" && bearer !== undefined;
+  if (!isToken || others.length > 0 || token !== undefined)
+    throw unsupportedField(tool.at("type"), "an MCP server with headers other than a bearer token");
+  return bearer;
+}
+
+function allowedTools(tool: RequestObject): readonly string[] | undefined {
+  const allowed = tool.any("allowed_tools");
+  if (allowed === undefined || Array.isArray(allowed))
+    return allowed && tool.texts("allowed_tools");
+  const filter = tool.object("allowed_tools");
+  // Whether a tool only reads is known to OpenAI's servers, which ask the MCP server.
+  if (filter?.any("read_only") !== undefined)
+    throw unsupportedField(tool.at("type"), "an MCP server with a filter by read_only");
+  return filter?.any("tool_names") === undefined ? undefined : filter.texts("tool_names");
+}
+
+/** Writes the tools that OpenAI's servers run, apart from searches. */
+export function hostedTools({ runsCode, connectors = [] }: ChatRequest): readonly JsonObject[] {
+  return [
+    ...(runsCode === true ? [{ type: "code_interpreter", container: { type: "auto" } }] : []),
+    ...connectors.map(({ name, url, token, allowedTools: allowed }) => ({
+      type: "mcp",
+      server_label: name,
+      server_url: url,
+      authorization: token,
+      allowed_tools: allowed,
+      require_approval: "never",
+    })),
+  ];
+}
