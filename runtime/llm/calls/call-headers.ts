@@ -11,20 +11,26 @@ import {
   type Provider,
   VENDOR_PREFIXES,
 } from "../providers/provider.ts";
+import { systemsOfToken } from "./subscriptions.ts";
 import type { LlmTarget } from "./target.ts";
 
 /**
  * Returns the headers of a request to a provider: the client's without those that are not meant for it, plus the provider's
- * own.
+ * own and those that the body requires (`required`).
  */
-export function requestHeaders(exchange: Exchange, target: LlmTarget, path: string): string[] {
+export function requestHeaders(
+  exchange: Exchange,
+  target: LlmTarget,
+  path: string,
+  required: readonly string[],
+): string[] {
   const { provider, isNative } = target;
   const kept = withoutHeaders(endToEnd(exchange.requestHeaders, "host"), provider.replaced);
   const headers = isNative ? kept : withoutVendors(kept);
   const type = target.typeOf?.(exchange);
   const ofBody =
     type === undefined ? BODY_HEADERS : ["content-type", type, "accept-encoding", "identity"];
-  return headers.concat(ownHeaders(exchange, provider, path), ofBody);
+  return headers.concat(ownHeaders(exchange, provider, path), required, ofBody);
 }
 
 /**
@@ -34,9 +40,10 @@ export function requestLines(
   exchange: Exchange,
   { provider, isNative, typeOf }: LlmTarget,
   path: string,
+  required: readonly string[],
 ): string | undefined {
   // With a trace, the client's trace header is replaced, so its lines cannot be forwarded.
-  const mayPass = exchange.trace === undefined && typeOf === undefined;
+  const mayPass = exchange.trace === undefined && typeOf === undefined && required.length === 0;
   if (!mayPass || provider.upstream.sendLines === undefined) return undefined;
   const sent = exchange.requestLines;
   const own = provider.headerLines;
@@ -44,8 +51,8 @@ export function requestLines(
   const replaced = isNative ? provider.replacedLines : provider.foreignLines;
   const name = provider.clientKey && keyHeaderName(provider.clientKey, path);
   // Fast path: the key is mostly in the header where the provider reads it.
-  const isSubscription = name === "authorization" && hasSubscription(exchange);
-  const kept = name && !isSubscription ? withoutOtherLines(sent, replaced, name) : undefined;
+  const isOAuth = name !== undefined && systemsOfToken(exchange) !== undefined;
+  const kept = name && !isOAuth ? withoutOtherLines(sent, replaced, name) : undefined;
   if (kept !== undefined) return kept + own;
   const key = fieldLines(keyHeader(exchange, provider, path));
   return key === undefined ? undefined : withoutLines(sent, replaced) + own + key;
@@ -73,18 +80,13 @@ function keyHeader(
 ): readonly string[] {
   const name = clientKey && keyHeaderName(clientKey, path);
   if (name === undefined) return NO_HEADERS;
-  if (hasSubscription(exchange)) {
+  const systems = systemsOfToken(exchange);
+  if (systems !== undefined) {
     const token = exchange.header("authorization") ?? "";
-    return system === "anthropic" ? ["authorization", token] : NO_HEADERS;
+    return systems.includes(system) ? ["authorization", token] : NO_HEADERS;
   }
   const key = clientCredential(exchange, name);
   return key === undefined ? NO_HEADERS : [name, key];
-}
-
-/** Whether the client sent a token of a subscription to Claude, which is valid in this header and at Anthropic only. */
-function hasSubscription(exchange: Exchange): boolean {
-  const bearer = exchange.header("authorization");
-  return bearer !== undefined && /^Bearer +sk-ant-oat/i.test(bearer);
 }
 
 const NO_HEADERS: readonly string[] = [];
