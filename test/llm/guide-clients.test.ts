@@ -21,7 +21,7 @@ import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { upstreamAt } from "./table/pairs.ts";
 import { isStreamed } from "./table/respond.ts";
 
-/** What every model says. */
+/** Text of every model. */
 const SAID = "The rain in Spain.";
 /** The key that the guide calls `KEY`. */
 const KEY = "client-key";
@@ -49,7 +49,7 @@ interface GuideConfig {
 
 /** Changes to the gateway of the guide that it asks for. */
 interface GuideOptions {
-  /** Where keys are read. */
+  /** Place of keys in requests. */
   readonly location?: object;
   /** Folder of a certificate, `server.pem` and `server.key`; absent without TLS. */
   readonly folder?: string;
@@ -177,7 +177,7 @@ itUnless(NOT_LONG)(
   300_000,
 );
 
-/** What a Python client needs around the code of the guide, and how it asks every model. */
+/** Imports of Python clients, and their questions to every model. */
 const python = {
   "OpenAI's SDKs": [
     "from openai import OpenAI",

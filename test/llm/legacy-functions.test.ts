@@ -62,7 +62,7 @@ it.each(names)("a function is called in a stream of %s", async (name) => {
   expect(reason).toBe("function_call");
 });
 
-it("a model that may call one function at a time is told so", async () => {
+it("a model may call one function at a time", async () => {
   const { client, sent } = await startChat("anthropic");
   await client.chat.completions.create(ask);
   expect(sent().tool_choice).toEqual({ type: "auto", disable_parallel_tool_use: true });

@@ -88,7 +88,7 @@ async function mistakesOf(
   return all.map((each) => JSON.stringify(each));
 }
 
-/** What is asked for: a model, and numbers of tools and searches. */
+/** Model of a request, and numbers of its tools and searches. */
 interface Asked {
   readonly model: string;
   readonly tools?: number;

@@ -12,9 +12,8 @@ import type {
   StreamWriter,
   UpstreamFormat,
 } from "../chat/formats.ts";
-import { hasHostedTools } from "../chat/hosted-tools.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
-import type { ChatRequest, ToolChoice, Turn } from "../chat/request.ts";
+import { type ChatRequest, hasHostedTools, type ToolChoice, type Turn } from "../chat/request.ts";
 import type { ChatResponse, StopReason } from "../chat/response.ts";
 import { isContent, type StreamEvent } from "../chat/stream-event.ts";
 import type { StreamStep } from "../chat/stream-step.ts";

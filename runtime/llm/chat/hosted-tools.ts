@@ -1,5 +1,3 @@
-import type { ChatRequest } from "./request.ts";
-
 /** Tool that fetches pages of the web, which the provider runs. */
 export interface WebFetch {
   /** Maximum number of pages; `undefined` if there is no limit. */
@@ -56,12 +54,4 @@ export interface McpBlock extends Hosted {
   /** JSON of an object. */
   readonly input: string;
   readonly output: string;
-}
-
-/** Whether the provider runs tools for the model. */
-export function hasHostedTools(request: ChatRequest): boolean {
-  const { webSearch, webFetch, runsCode, connectors = [] } = request;
-  return (
-    webSearch !== undefined || webFetch !== undefined || runsCode === true || connectors.length > 0
-  );
 }

@@ -115,6 +115,14 @@ export interface ModelTraits {
   readonly takesSampling?: boolean;
 }
 
+/** Whether the provider runs tools for the model. */
+export function hasHostedTools(request: ChatRequest): boolean {
+  const { webSearch, webFetch, runsCode, connectors = [] } = request;
+  return (
+    webSearch !== undefined || webFetch !== undefined || runsCode === true || connectors.length > 0
+  );
+}
+
 /** Collects turns: consecutive messages of one side become one turn. */
 export class Turns {
   readonly #turns: { readonly role: Turn["role"]; readonly blocks: ContentBlock[] }[] = [];

@@ -1,6 +1,6 @@
 import { dataEvents, namedEvents } from "./upstream.ts";
 
-/** What the providers of this file ran, and what their models said then. */
+/** Program that the providers of this file ran, and the text of their models. */
 export const ran = { code: "print(6 * 7)", output: "42\n", said: "It is 42." };
 export const called = { server: "docs", name: "find", input: { q: "a" }, output: "Found b." };
 export const fetchedUrl = "https://news.test/a";

@@ -7,9 +7,15 @@ import type {
   ToolResultBlock,
 } from "../../chat/content.ts";
 import { type FeatureSupport, refuseFeature } from "../../chat/features.ts";
-import { hasHostedTools } from "../../chat/hosted-tools.ts";
 import { LlmRefusal } from "../../chat/llm-error.ts";
-import type { ChatRequest, Effort, OutputFormat, ToolChoice, Turn } from "../../chat/request.ts";
+import {
+  type ChatRequest,
+  type Effort,
+  hasHostedTools,
+  type OutputFormat,
+  type ToolChoice,
+  type Turn,
+} from "../../chat/request.ts";
 import { googleSignature } from "../google-signature.ts";
 import { stopWithin } from "../stop-within.ts";
 import { writeSchema } from "./schema.ts";

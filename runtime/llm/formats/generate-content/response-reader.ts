@@ -68,6 +68,7 @@ export function readParts(candidate: JsonObject, programs: RanPrograms): readonl
   return candidateParts(candidate).flatMap((part) => programs.read(part) ?? readPart(part));
 }
 
+/** Returns the parts of a candidate. */
 export function candidateParts({ content }: JsonObject): readonly JsonObject[] {
   const parts = isJsonObject(content) ? content.parts : undefined;
   return Array.isArray(parts) ? parts.filter(isJsonObject) : [];

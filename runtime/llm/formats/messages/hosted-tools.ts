@@ -13,12 +13,12 @@ const FETCH = /^web_fetch_\d{8}$/;
 const TOOLSET = "mcp_toolset";
 
 /** Whether the type of a tool is that of one which Anthropic's servers run, apart from searches. */
-export function isHostedType(type: string): boolean {
+export function isAnthropicHosted(type: string): boolean {
   return CODE.test(type) || FETCH.test(type) || type === TOOLSET;
 }
 
 /** Reads the tools that Anthropic's servers run, in any of their versions. Throws LlmRefusal. */
-export function readHostedTools(
+export function readAnthropicTools(
   fields: RequestObject,
   tools: readonly RequestObject[],
   note: NoteFeature,
@@ -92,7 +92,7 @@ function enabledTools(toolset: RequestObject): readonly string[] | undefined {
 }
 
 /** Writes the tools that Anthropic's servers run, apart from searches. */
-export function hostedTools({
+export function anthropicTools({
   runsCode,
   webFetch,
   connectors = [],

@@ -25,7 +25,7 @@ import { readCacheMark } from "../cache-mark.ts";
 import { readLocation } from "../user-location.ts";
 import { clientTool } from "./client-tools.ts";
 import { hostedCall, hostedResult, isSearchBlock, isToolSearch } from "./hosted-blocks.ts";
-import { isHostedType, readHostedTools } from "./hosted-tools.ts";
+import { isAnthropicHosted, readAnthropicTools } from "./hosted-tools.ts";
 import { messagesFields } from "./request-fields.ts";
 
 /** Reads a request of Anthropic's Messages API. Throws LlmRefusal. */
@@ -58,7 +58,9 @@ class MessagesReader {
     const tools = fields.objects("tools");
     const searching = tools.find(isSearchTool);
     const webSearch = searching && this.#webSearch(searching, choice);
-    const hosted = readHostedTools(fields, tools, (feature, field) => this.#note(feature, field));
+    const hosted = readAnthropicTools(fields, tools, (feature, field) =>
+      this.#note(feature, field),
+    );
     const isSerial = choice?.boolean("disable_parallel_tool_use") === true;
     if (isSerial) this.#note("parallelTools", "tool_choice.disable_parallel_tool_use");
     this.#noteField("temperature", "temperature");
@@ -373,7 +375,7 @@ class MessagesReader {
 /** Whether Anthropic's servers run a tool. */
 function isHosted(tool: RequestObject): boolean {
   const type = tool.optionalText("type") ?? "";
-  return isSearchTool(tool) || isToolSearch(type) || isHostedType(type);
+  return isSearchTool(tool) || isToolSearch(type) || isAnthropicHosted(type);
 }
 
 /** Whether a tool is Anthropic's own search of the web, in any of its versions. */

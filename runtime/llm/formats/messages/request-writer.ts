@@ -3,16 +3,20 @@ import { parseExact } from "../../../json/exact-json.ts";
 import type { CacheMark, ContentBlock, DocumentBlock, MediaSource } from "../../chat/content.ts";
 import type { FeatureSupport } from "../../chat/features.ts";
 import type { Dialect } from "../../chat/formats.ts";
-import { hasHostedTools } from "../../chat/hosted-tools.ts";
 import { LlmRefusal } from "../../chat/llm-error.ts";
-import type { ChatRequest, ToolChoice, Turn } from "../../chat/request.ts";
+import {
+  type ChatRequest,
+  hasHostedTools,
+  type ToolChoice,
+  type Turn,
+} from "../../chat/request.ts";
 import type { WebSearch } from "../../chat/web-search.ts";
 import { decodedFile } from "../data-url.ts";
 import { OBJECT_INSTRUCTION } from "../object-instruction.ts";
 import { claudeReasoning, isSigned } from "../thinking.ts";
 import { userId } from "../user-id.ts";
 import { withBreakpoints } from "./cache-breakpoints.ts";
-import { connectorsOf, hostedTools } from "./hosted-tools.ts";
+import { anthropicTools, connectorsOf } from "./hosted-tools.ts";
 
 /** Support of features in the Messages API. */
 export const MESSAGES_SUPPORT: FeatureSupport = {
@@ -81,7 +85,7 @@ function messagesBody(request: ChatRequest, dialect: Dialect): JsonObject {
           ...(isCached && { cache_control: { type: "ephemeral" } }),
         })),
         ...(webSearch === undefined ? [] : [searchTool(webSearch)]),
-        ...hostedTools(request),
+        ...anthropicTools(request),
       ],
       tool_choice: toolChoice(request, isThinking),
     }),

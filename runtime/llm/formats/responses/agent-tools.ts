@@ -6,7 +6,7 @@ import { refuseField } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField } from "../../chat/request-object.ts";
 import { readFunctionTool } from "../openai-fields.ts";
 import { isFilledText } from "../parse-object.ts";
-import { isHostedType } from "./hosted-tools.ts";
+import { isOpenAiHosted } from "./hosted-tools.ts";
 import { isSearchType } from "./web-search.ts";
 
 /** Kind of a tool of the client, which determines the items of its calls. */
@@ -77,7 +77,7 @@ export function readAgentTools(
       // A search by the server finds tools of the list, which is sent as a whole.
       return tool.any("execution") === "client" ? [toolOf("tool_search", search(tool))] : [];
     default:
-      if (isSearchType(type) || isHostedType(type)) return [];
+      if (isSearchType(type) || isOpenAiHosted(type)) return [];
       throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
   }
 }

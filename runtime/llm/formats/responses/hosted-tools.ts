@@ -9,12 +9,12 @@ import { type RequestObject, unsupportedField } from "../../chat/request-object.
 type HostedTools = Pick<ChatRequest, "runsCode" | "connectors">;
 
 /** Whether a type is that of a tool which OpenAI's servers run and other providers have, apart from searches. */
-export function isHostedType(type: unknown): boolean {
+export function isOpenAiHosted(type: unknown): boolean {
   return type === "code_interpreter" || type === "mcp";
 }
 
 /** Reads the tools that OpenAI's servers run, of those that a request lists or has found. Throws LlmRefusal. */
-export function readHostedTools(tools: readonly RequestObject[], note: NoteFeature): HostedTools {
+export function readOpenAiTools(tools: readonly RequestObject[], note: NoteFeature): HostedTools {
   const code = tools.find((tool) => tool.any("type") === "code_interpreter");
   if (code !== undefined) readCode(code, note);
   const servers = tools.filter((tool) => tool.any("type") === "mcp");
@@ -77,7 +77,7 @@ function allowedTools(tool: RequestObject): readonly string[] | undefined {
 }
 
 /** Writes the tools that OpenAI's servers run, apart from searches. */
-export function hostedTools({ runsCode, connectors = [] }: ChatRequest): readonly JsonObject[] {
+export function openAiTools({ runsCode, connectors = [] }: ChatRequest): readonly JsonObject[] {
   return [
     ...(runsCode === true ? [{ type: "code_interpreter", container: { type: "auto" } }] : []),
     ...connectors.map(({ name, url, token, allowedTools: allowed }) => ({

@@ -20,7 +20,7 @@ import {
 import { idOf, readAgentCall, readAgentOutput } from "./agent-calls.ts";
 import { agentToolName, readAgentTools, toolLists } from "./agent-tools.ts";
 import { readGeneratedImage, readHostedCall } from "./hosted-items.ts";
-import { readHostedTools } from "./hosted-tools.ts";
+import { readOpenAiTools } from "./hosted-tools.ts";
 import { readReplay } from "./replay.ts";
 import { responsesFields } from "./request-fields.ts";
 import { readWebSearch } from "./web-search.ts";
@@ -54,7 +54,7 @@ class ResponsesReader {
     const parallelTools = fields.boolean("parallel_tool_calls");
     if (parallelTools === false) this.#note("parallelTools", "parallel_tool_calls");
     const webSearch = readWebSearch(fields, this.#note);
-    const hosted = readHostedTools(toolLists(fields).flat(), this.#note);
+    const hosted = readOpenAiTools(toolLists(fields).flat(), this.#note);
     const { toolChoice, allowed } =
       webSearch?.isForced === true ? NO_CHOICE : readToolChoice(fields, this.#note, agentToolName);
     const reasoning = fields.object("reasoning");

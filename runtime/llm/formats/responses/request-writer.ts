@@ -6,8 +6,13 @@ import type {
   ToolResultBlock,
 } from "../../chat/content.ts";
 import { type FeatureSupport, refuseFeature } from "../../chat/features.ts";
-import { hasHostedTools } from "../../chat/hosted-tools.ts";
-import type { ChatRequest, OutputFormat, Reasoning, Turn } from "../../chat/request.ts";
+import {
+  type ChatRequest,
+  hasHostedTools,
+  type OutputFormat,
+  type Reasoning,
+  type Turn,
+} from "../../chat/request.ts";
 import type { WebSearch } from "../../chat/web-search.ts";
 import { dataUrl, fileName } from "../data-url.ts";
 import { isReasoningModel } from "../openai-models.ts";
@@ -15,7 +20,7 @@ import { encryptedReasoning } from "../openai-reasoning.ts";
 import { shortId } from "../short-name.ts";
 import { effortOf } from "../thinking.ts";
 import { userId } from "../user-id.ts";
-import { hostedTools } from "./hosted-tools.ts";
+import { openAiTools } from "./hosted-tools.ts";
 
 /** Support of features in the Responses API. */
 export const RESPONSES_SUPPORT: FeatureSupport = {
@@ -73,7 +78,7 @@ export function writeResponsesRequest(request: ChatRequest): string {
           return { type: "function", name, description, parameters, strict: isStrict ?? false };
         }),
         ...(webSearch === undefined ? [] : [searchTool(request, webSearch)]),
-        ...hostedTools(request),
+        ...openAiTools(request),
       ],
       tool_choice: toolChoice(request),
       parallel_tool_calls: request.parallelTools,
