@@ -126,9 +126,7 @@ describe("a search of a client of responses", () => {
     ["gemini", [search, lookUp], /a web search next to other tools/],
     ["gemini", [limited], /a web search of some domains only/],
     ["anthropic", [{ ...search, external_web_access: false }], /without access to the web/],
-    ["anthropic", [{ type: "code_interpreter", container: "c" }], /of type "code_interpreter"/],
     ["anthropic", [{ type: "image_generation" }], /of type "image_generation"/],
-    ["anthropic", [{ type: "mcp", server_label: "a", server_url: "b" }], /of type "mcp"/],
     ["anthropic", [{ type: "file_search", vector_store_ids: [] }], /of type "file_search"/],
   ] as const)("is refused by %s where it cannot be kept: %j", async (name, tools, problem) => {
     const { openai } = await startSearch(name);
