@@ -115,7 +115,7 @@ it("results without IDs belong to the first open call of their name", async () =
 
 it.each([
   [{ cachedContent: "cachedContents/a" }, "cachedContent"],
-  [{ tools: [{ codeExecution: {} }] }, "tools[0]"],
+  [{ tools: [{ googleMaps: {} }] }, "tools[0]"],
   [{ responseModalities: ["IMAGE"] }, "generationConfig.responseModalities"],
   [{ candidateCount: 2 }, "generationConfig.candidateCount"],
 ])("what the provider cannot do is refused with its field: %j", async (config, field) => {

@@ -119,6 +119,23 @@ describe("a file for chats", () => {
     expect(input[0].content[0]).toEqual({ type: "input_file", file_id: FILE });
   });
 
+  it("may be cited by the model in the history, by any id", async () => {
+    const cited = { type: "file_citation" as const, file_id: FILE, filename: "a.pdf", index: 0 };
+    const said = { type: "output_text" as const, text: SAID, annotations: [cited] };
+    const input: OpenAI.Responses.ResponseInput = [
+      { role: "user", content: "What is it?" },
+      { type: "message", id: "msg_1", role: "assistant", status: "completed", content: [said] },
+      { role: "user", content: "Sure?" },
+    ];
+    const metadata = { file_id: "mine" };
+    await clientOf("ann-key").responses.create({ model: "small", input, metadata });
+    const sent = JSON.parse(upstream.received.at(-1)?.body.toString() ?? "");
+    expect(sent).toMatchObject({
+      metadata,
+      input: [{}, { content: [{ annotations: [cited] }] }, {}],
+    });
+  });
+
   it("is downloaded by its owner only", async () => {
     const id = await upload("ann-key");
     const content = await clientOf("ann-key").files.content(id);

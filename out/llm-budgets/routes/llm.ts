@@ -14,6 +14,7 @@ import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { reasonsWithTools } from "gwc/runtime/llm/calls/reasons-with-tools";
 import { type LlmTarget, unasked } from "gwc/runtime/llm/calls/target";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
+import { usesHostedTools } from "gwc/runtime/llm/calls/uses-hosted-tools";
 import { completionsClient } from "gwc/runtime/llm/formats/completions/client";
 import { completionsErrors, completionsRefusal } from "gwc/runtime/llm/formats/completions/errors";
 import { completionsNative } from "gwc/runtime/llm/formats/completions/native";
@@ -186,6 +187,18 @@ const generateContentModels = {
             dialect: { provider: "gpt-5" },
           }),
         },
+        {
+          models: new RegExp(""),
+          when: usesHostedTools,
+          target: translatedTarget({
+            provider: providers["gpt-5"],
+            path: "/v1/responses",
+            client: generateContentClient,
+            format: responsesUpstream,
+            fitModel: fitModelGpt5,
+            dialect: { provider: "gpt-5" },
+          }),
+        },
       ],
       translatedTarget({
         provider: providers["gpt-5"],
@@ -202,6 +215,18 @@ const generateContentModels = {
       [
         {
           models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+          target: translatedTarget({
+            provider: providers["gpt-5-mini"],
+            path: "/v1/responses",
+            client: generateContentClient,
+            format: responsesUpstream,
+            fitModel: fitModelGpt5Mini,
+            dialect: { provider: "gpt-5-mini" },
+          }),
+        },
+        {
+          models: new RegExp(""),
+          when: usesHostedTools,
           target: translatedTarget({
             provider: providers["gpt-5-mini"],
             path: "/v1/responses",
@@ -526,6 +551,18 @@ const messagesModels = {
             dialect: { provider: "gpt-5" },
           }),
         },
+        {
+          models: new RegExp(""),
+          when: usesHostedTools,
+          target: translatedTarget({
+            provider: providers["gpt-5"],
+            path: "/v1/responses",
+            client: messagesClient,
+            format: responsesUpstream,
+            fitModel: fitModelGpt5,
+            dialect: { provider: "gpt-5" },
+          }),
+        },
       ],
       translatedTarget({
         provider: providers["gpt-5"],
@@ -542,6 +579,18 @@ const messagesModels = {
       [
         {
           models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+          target: translatedTarget({
+            provider: providers["gpt-5-mini"],
+            path: "/v1/responses",
+            client: messagesClient,
+            format: responsesUpstream,
+            fitModel: fitModelGpt5Mini,
+            dialect: { provider: "gpt-5-mini" },
+          }),
+        },
+        {
+          models: new RegExp(""),
+          when: usesHostedTools,
           target: translatedTarget({
             provider: providers["gpt-5-mini"],
             path: "/v1/responses",

@@ -10,6 +10,7 @@ import { oneTarget } from "gwc/runtime/llm/calls/choose-target";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { reasonsWithTools } from "gwc/runtime/llm/calls/reasons-with-tools";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
+import { usesHostedTools } from "gwc/runtime/llm/calls/uses-hosted-tools";
 import { knownPrices } from "gwc/runtime/llm/chat/known-prices";
 import { OPENAI_PRICES } from "gwc/runtime/llm/chat/vendor-prices";
 import { completionsClient } from "gwc/runtime/llm/formats/completions/client";
@@ -122,6 +123,18 @@ const messagesService: ChatService = {
       [
         {
           models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+          target: translatedTarget({
+            provider: providers.openai,
+            guard: promptGuard,
+            path: "/v1/responses",
+            client: messagesClient,
+            format: responsesUpstream,
+            dialect: { provider: "openai" },
+          }),
+        },
+        {
+          models: new RegExp(""),
+          when: usesHostedTools,
           target: translatedTarget({
             provider: providers.openai,
             guard: promptGuard,

@@ -13,6 +13,7 @@ import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { reasonsWithTools } from "gwc/runtime/llm/calls/reasons-with-tools";
 import { type LlmTarget, unasked } from "gwc/runtime/llm/calls/target";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
+import { usesHostedTools } from "gwc/runtime/llm/calls/uses-hosted-tools";
 import { knownPrices } from "gwc/runtime/llm/chat/known-prices";
 import { OPENAI_PRICES } from "gwc/runtime/llm/chat/vendor-prices";
 import { completionsClient } from "gwc/runtime/llm/formats/completions/client";
@@ -205,6 +206,18 @@ const generateContentModels = {
       [
         {
           models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+          target: translatedTarget({
+            provider: providers["gpt-*"],
+            path: "/v1/responses",
+            client: generateContentClient,
+            format: responsesUpstream,
+            fitModel: fitModelGpt,
+            dialect: { provider: "gpt-*" },
+          }),
+        },
+        {
+          models: new RegExp(""),
+          when: usesHostedTools,
           target: translatedTarget({
             provider: providers["gpt-*"],
             path: "/v1/responses",
@@ -516,6 +529,18 @@ const messagesModels = {
       [
         {
           models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+          target: translatedTarget({
+            provider: providers["gpt-*"],
+            path: "/v1/responses",
+            client: messagesClient,
+            format: responsesUpstream,
+            fitModel: fitModelGpt,
+            dialect: { provider: "gpt-*" },
+          }),
+        },
+        {
+          models: new RegExp(""),
+          when: usesHostedTools,
           target: translatedTarget({
             provider: providers["gpt-*"],
             path: "/v1/responses",

@@ -12,6 +12,7 @@ import { modelPath } from "gwc/runtime/llm/calls/model-path";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { reasonsWithTools } from "gwc/runtime/llm/calls/reasons-with-tools";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
+import { usesHostedTools } from "gwc/runtime/llm/calls/uses-hosted-tools";
 import { knownPrices } from "gwc/runtime/llm/chat/known-prices";
 import {
   ANTHROPIC_PRICES,
@@ -347,6 +348,20 @@ const messagesService: ChatService = {
         [
           {
             models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+            target: translatedTarget({
+              provider: providers.gpt,
+              path: "/v1/responses",
+              modelFor: modelForGpt,
+              prepare: prepareMessage,
+              client: messagesClient,
+              format: responsesUpstream,
+              fitModel: fitModelGpt,
+              dialect: { provider: "gpt" },
+            }),
+          },
+          {
+            models: new RegExp(""),
+            when: usesHostedTools,
             target: translatedTarget({
               provider: providers.gpt,
               path: "/v1/responses",

@@ -57,12 +57,19 @@ function findIds(text: string, at: number, found: TextRange[]): void {
   }
   if (!isObjectAt(text, at)) return;
   for (const { key, start, end } of objectMembers(text, at)) {
+    if (OTHER_MEANING.has(key)) continue;
     const values = key === "file_ids" && isArrayAt(text, start) ? elementsOf(text, start) : [];
     const named = key === "file_id" ? [{ start, end }] : values;
     found.push(...named.filter((range) => stringAt(text, range) !== undefined));
     findIds(text, start, found);
   }
 }
+
+/** Members in which ids are no references: what models have cited and found, fields of the client, and schemas. */
+const OTHER_MEANING: ReadonlySet<string> = new Set([
+  ...["annotations", "results", "attributes", "metadata", "client_metadata"],
+  ...["parameters", "schema"],
+]);
 
 function ownId(id: string, owner: IdOwner | undefined, { upstream }: Provider): string {
   const place = owner && openId(owner, "file-", id);
