@@ -6,6 +6,11 @@
 export interface Buckets {
   /** Reports an account and takes an amount, in one step. Rejects with a StoreError if the store does not respond. */
   take(report: AccountReport): Promise<BucketState>;
+  /**
+   * Calls the listener with the name of a bucket whose sums the store lost, so that accounts report theirs, or with `undefined` if
+   * that may have been missed.
+   */
+  onLoss(listener: (bucket: string | undefined) => void): void;
 }
 
 /** The size of a bucket, and when it is refilled. */
@@ -36,6 +41,8 @@ export interface AccountReport {
   /** Use of the bucket, and of its closed accounts, when the store last responded: it may lose that. */
   readonly used: number;
   readonly gone: number;
+  /** Number of accounts when the store last responded. */
+  readonly accounts: number;
   /** Amount to take; less is taken if less is left. */
   readonly amount: number;
   /** Part of the replica's share of what is left to take as well, from 0 to 1. */
@@ -57,6 +64,10 @@ export interface BucketState {
   readonly taken: number;
   /** Amount of closed accounts. */
   readonly gone: number;
+  /** Number of accounts that may report again. */
+  readonly accounts: number;
+  /** Whether nothing is granted until the accounts have reported what the store lost: for 0.25 to 2 seconds. */
+  readonly isRecovering: boolean;
 }
 
 /** Divides what is left among replicas: all their shares together are at most an eighth of it. */

@@ -70,6 +70,19 @@ export function openClient({ url, isCluster, sentinelName }: ReadConfig): Client
   });
 }
 
+/**
+ * Returns the identity of the server's process, which changes with a restart and in a failover. Empty if it is a cluster, where each
+ * node has its own, or if the user may not ask.
+ */
+export async function serverOf(client: Client): Promise<string> {
+  if (client instanceof Cluster) return "";
+  const info = await client.info("server").catch((error: unknown) => {
+    if (isReply(error)) return "";
+    throw error;
+  });
+  return /^run_id:(\w+)/m.exec(info)?.[1] ?? "";
+}
+
 /** Returns the milliseconds until the next attempt. Replicas must not connect all at once when the store is back. */
 function retryDelay(attempts: number): number {
   const delay = Math.min(MAX_RETRY_DELAY, 50 * 2 ** Math.min(attempts, 10));

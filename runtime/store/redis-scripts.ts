@@ -118,7 +118,9 @@ return result
  *
  * The bucket is a hash: `start` of its window; what each account took in it; `gone`, which closed accounts took or earlier windows
  * left; and `used`, the sum. A report is counted as the difference to the last one, so that the sum is exact whatever is lost on the
- * way. If the server lost its last writes, accounts tell it again. Until all have, `floor` is the most that one of them knew of.
+ * way. If the server lost its last writes, or all, accounts report again, and nothing is granted until they have (`recovery`):
+ * otherwise the first one would be granted what others took. `floor` is the most that one of them knew of, which includes accounts
+ * that do not report any more. `server` tells a restart or a failover, after which every account may have lost writes.
  */
 export const takeScript = script(
   `
@@ -127,8 +129,9 @@ ${CALENDAR}
 local key = KEYS[1]
 local capacity, refill, window, isWhole = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4] == '1'
 local account, from, taken, known = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
-local usedThen, goneThen = tonumber(ARGV[9]), tonumber(ARGV[10])
-local amount, share, isClosing = tonumber(ARGV[11]), tonumber(ARGV[12]), ARGV[13] == '1'
+local usedThen, goneThen, accountsThen = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+local amount, share, isClosing = tonumber(ARGV[12]), tonumber(ARGV[13]), ARGV[14] == '1'
+local server, channel, bucket = ARGV[15], ARGV[16], ARGV[17]
 local length = window == 'day' and 86400000 or tonumber(window)
 
 local function after(start, count)
@@ -147,56 +150,85 @@ local function passed(start)
   if length then return math.floor((now - start) / length) end
   return monthAt(now) - monthAt(start)
 end
+local function text(value) return string.format('%.17g', value) end
 
-local stored = redis.call('HMGET', key, 'start', 'used', 'gone', 'floor', account)
+local stored = redis.call('HMGET', key, 'start', 'used', 'gone', 'floor', 'recovery', 'server', account)
 local start, used, gone, floor = tonumber(stored[1]), tonumber(stored[2]), tonumber(stored[3]), tonumber(stored[4])
-local before = tonumber(stored[5])
+local recovery, serverThen, before = stored[5] or '', stored[6] or '', tonumber(stored[7])
+local isNew = not start
 if start then
   local count = passed(start)
   if count > 0 then
     start = after(start, count)
     used = math.max(0, used - count * refill)
-    gone, floor, before = used, 0, nil
+    gone, floor, recovery, serverThen, before = used, 0, '', '', nil
     redis.call('DEL', key)
   end
 else
   start, used, gone, floor = first(), 0, 0, 0
 end
+local isLost = false
 if from ~= start then
   taken = math.max(0, taken - known)
 else
-  if (before or 0) < known then floor = math.max(floor, usedThen) end
+  isLost = isNew or (before or 0) < known
+  if isLost then floor = math.max(floor, usedThen) end
   if goneThen > gone then
     used = used + goneThen - gone
     gone = goneThen
   end
 end
 used = math.max(0, used + taken - (before or 0))
+local accounts = math.max(0, redis.call('HLEN', key) - FIXED_FIELDS)
+if not before then accounts = accounts + 1 end
+
+-- An account that reports late, after a recovery without it, does not begin another one.
+local isLate = recovery == 'done' and not before
+if server == '' then server = serverThen end
+if (isLost and not isLate and (recovery == '' or recovery == 'done')) or (serverThen ~= '' and serverThen ~= server) then
+  recovery = text(now) .. ' 0 '
+  -- Without the permission for the channel, replicas report when they ask again.
+  redis.pcall('PUBLISH', channel, bucket)
+end
+local isRecovering = recovery ~= '' and recovery ~= 'done'
+if isRecovering then
+  local since, expected, heard = string.match(recovery, '^(%d+) (%d+) (.*)$')
+  since, expected = tonumber(since), math.max(tonumber(expected), accountsThen)
+  if not string.find(heard, account, 1, true) then heard = heard .. account .. ',' end
+  local _, reported = string.gsub(heard, ',', '')
+  local haveAll = reported >= math.max(expected, accounts) and now - since >= MIN_RECOVERY
+  isRecovering = not haveAll and now - since < MAX_RECOVERY
+  recovery = isRecovering and text(since) .. ' ' .. expected .. ' ' .. heard or 'done'
+end
+
 local left = capacity - math.max(used, floor)
 local granted = 0
-if left > 0 and (amount > 0 or share > 0) then
-  local accounts = math.max(0, redis.call('HLEN', key) - 4)
-  if not before then accounts = accounts + 1 end
+if left > 0 and not isRecovering and (amount > 0 or share > 0) then
   local fair = left * share / (SHARE_DIVISOR * accounts)
   if isWhole then fair = math.floor(fair) end
   granted = math.min(left, math.max(amount, fair))
   used = used + granted
   if floor > 0 then floor = floor + granted end
 end
-local function text(value) return string.format('%.17g', value) end
 if isClosing then
   gone = gone + taken + granted
   redis.call('HDEL', key, account)
 else
   redis.call('HSET', key, account, text(taken + granted))
 end
-redis.call('HSET', key, 'start', text(start), 'used', text(used), 'gone', text(gone), 'floor', text(floor))
+local fields = { 'start', text(start), 'used', text(used), 'gone', text(gone), 'floor', text(floor) }
+redis.call('HSET', key, 'recovery', recovery, 'server', server, unpack(fields))
 -- A debt of more than ten years is forgiven.
 local ends = math.min(after(start, math.max(1, math.ceil(used / refill))), now + 315360000000)
 redis.call('PEXPIREAT', key, string.format('%d', ends))
 local remaining = capacity - math.max(used, floor)
-return { text(granted), text(remaining), text(start), text(after(start, 1) - now), text(taken + granted), text(gone) }
-`.replace("SHARE_DIVISOR", String(SHARE_DIVISOR)),
+local more = { text(gone), tostring(accounts), isRecovering and '1' or '0' }
+return { text(granted), text(remaining), text(start), text(after(start, 1) - now), text(taken + granted), unpack(more) }
+`
+    .replace("SHARE_DIVISOR", String(SHARE_DIVISOR))
+    .replace("FIXED_FIELDS", "6")
+    .replace("MIN_RECOVERY", "250")
+    .replace("MAX_RECOVERY", "2000"),
 );
 
 /**

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { Redis } from "iovalkey";
 import { afterEach, describe, expect, it } from "vitest";
 import { Metrics } from "../../runtime/metrics/metrics.ts";
@@ -33,7 +34,7 @@ function lease(
   { isStrict = false, onStoreFailure = "closed" as StoreFailure } = {},
 ): LimitLease {
   const window = shape.window ?? "month";
-  return new LimitLease(
+  const opened = new LimitLease(
     "route/limit",
     {
       shape: { refill: shape.capacity, isWhole: true, ...shape, window },
@@ -43,6 +44,8 @@ function lease(
     },
     { buckets, onUse: () => {}, onFallback: () => {} },
   );
+  buckets.onLoss(() => void opened.reportAgain());
+  return opened;
 }
 
 async function grants(verdicts: readonly (TakeResult | Promise<TakeResult>)[]): Promise<number> {
@@ -96,6 +99,7 @@ function unreliable(buckets: Buckets, random: () => number): Buckets {
       if (random() < 0.1) throw new StoreError("the response was lost");
       return state;
     },
+    onLoss: (listener) => buckets.onLoss(listener),
   };
 }
 
@@ -130,4 +134,33 @@ describe("a limit is never exceeded, and what is granted is at least what was no
     expect(granted).toBeLessThanOrEqual(500);
     expect(granted).toBeGreaterThanOrEqual(416);
   });
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    "if the store is emptied while all replicas are busy (%d)",
+    async (seed) => {
+      const random = randomNumbers(seed);
+      const { url } = await RedisServer.start();
+      const admin = new Redis(url);
+      const replicas = await Promise.all([1, 2, 3].map(() => connect(url)));
+      const leases = replicas.map(({ buckets }) => lease(buckets, { capacity: 1000 }));
+      let granted = 0;
+      let wanted = 1800;
+      const emptied = new Set([1, 2, 3].map(() => Math.ceil(random() * wanted)));
+      const commands: Promise<unknown>[] = [];
+      const client = async (index: number): Promise<void> => {
+        while (wanted > 0) {
+          if (emptied.has(wanted)) commands.push(admin.flushall());
+          wanted -= 1;
+          // Some replicas ask seldom, so that what they know of the others is old.
+          if (random() < 0.1 * (index % 3)) await setImmediate();
+          if ((await leases[index % 3]?.take(1)) === 0) granted += 1;
+        }
+      };
+      await Promise.all(Array.from({ length: 60 }, (_, index) => client(index)));
+      await Promise.all(commands);
+      admin.disconnect();
+      expect(granted).toBeLessThanOrEqual(1000);
+      expect(granted).toBeGreaterThanOrEqual(833);
+    },
+  );
 });

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import type { MaybePromise } from "../../process/maybe-promise.ts";
 import type { BucketShape, BucketState, Buckets } from "../../store/buckets.ts";
 import { StoreError } from "../../store/store.ts";
@@ -42,6 +43,8 @@ const FIRST_SHARE = 1 / 16;
 const QUICK = 1000;
 /** Milliseconds for which requests are refused without asking again. */
 const REFUSED_FOR = 100;
+/** Milliseconds between questions while the store learns again what it lost. */
+const RECOVERY_POLL = 50;
 /** Milliseconds without use after which what is left of a slice is given back. */
 const IDLE = 1000;
 /** Milliseconds without use after which the account ends. Until then, a store that lost its last writes learns them again. */
@@ -52,7 +55,8 @@ const CLOSE_AFTER = 600_000;
  * wait at the same time share a question to the store, and there is one question at a time, so that its sums cannot cross.
  */
 export class LimitLease {
-  readonly #bucket: string;
+  /** Name of the bucket. */
+  readonly bucket: string;
   readonly #limit: LeasedLimit;
   readonly #context: LeaseContext;
   #account = newAccount();
@@ -68,6 +72,11 @@ export class LimitLease {
   /** Amount that the store had left, and the amount of closed accounts. */
   #remaining: number;
   #gone = 0;
+  /** Number of accounts of the bucket. */
+  #accounts = 0;
+  #isRecovering = false;
+  /** Whether the store has lost its sums since the last question. */
+  #isLost = false;
   #share = FIRST_SHARE;
   /** A slice that is smaller than this is extended before it is used up. */
   #extendsAt = 0;
@@ -82,7 +91,7 @@ export class LimitLease {
   #away: AwayUse | undefined;
 
   constructor(bucket: string, limit: LeasedLimit, context: LeaseContext) {
-    this.#bucket = bucket;
+    this.bucket = bucket;
     this.#limit = limit;
     this.#context = context;
     this.#remaining = limit.shape.capacity;
@@ -166,6 +175,15 @@ export class LimitLease {
     return true;
   }
 
+  /** Reports the account again, because the store may have lost it. Resolves when the store has responded. */
+  async reportAgain(): Promise<void> {
+    if (this.#start === 0) return;
+    this.#isLost = true;
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    await this.#askAll();
+  }
+
   /** Gives back what is left and ends the account; the lease can be used again. Never rejects because of the store. */
   async close(): Promise<void> {
     this.#giveBackUnused(performance.now());
@@ -207,13 +225,15 @@ export class LimitLease {
         const waiting = this.#waiting.length;
         report = this.#report();
         this.#isBusy = false;
+        this.#isLost = false;
         const sent = performance.now();
         const state = await this.#context.buckets.take(report);
         // A lease that was closed meanwhile gave back what is in this state.
         if (report.account !== this.#account) continue;
         this.#accept(state, report.taken, sent);
         this.#serve(waiting);
-      } while (this.#waiting.length > 0 || this.#taken !== this.#acknowledged);
+        if (this.#isRecovering && this.#waiting.length > 0) await setTimeout(RECOVERY_POLL);
+      } while (this.#isLost || this.#waiting.length > 0 || this.#taken !== this.#acknowledged);
     } catch (error) {
       // The store may have heard that less is taken.
       if (report.account === this.#account)
@@ -230,7 +250,7 @@ export class LimitLease {
     const amount = Math.max(0, needed - this.#left);
     const share = this.#isBusy && !this.#limit.isStrict ? this.#share : 0;
     return {
-      bucket: this.#bucket,
+      bucket: this.bucket,
       shape: this.#limit.shape,
       account: this.#account,
       start: this.#start,
@@ -238,6 +258,7 @@ export class LimitLease {
       acknowledged: this.#acknowledged,
       used: this.#limit.shape.capacity - this.#remaining,
       gone: this.#gone,
+      accounts: this.#accounts,
       amount,
       share,
       isClosing: false,
@@ -255,6 +276,8 @@ export class LimitLease {
     this.#ends = at + endsIn;
     this.#remaining = left;
     this.#gone = state.gone;
+    this.#accounts = state.accounts;
+    this.#isRecovering = state.isRecovering;
     this.#isAway = false;
     this.#away = undefined;
     if (at - this.#askedAt < QUICK) this.#share = Math.min(1, 2 * this.#share);
@@ -273,7 +296,7 @@ export class LimitLease {
       if (isThere || isEnough(this.#left, each.need)) {
         this.#left -= each.need;
         each.resolve(0);
-      } else if (index < waiting) {
+      } else if (index < waiting && !this.#isRecovering) {
         if (!this.#limit.isStrict && this.#remaining <= 0)
           this.#refusedUntil = Math.min(now + REFUSED_FOR, this.#ends);
         each.resolve(this.#waitFor(each.need, now));

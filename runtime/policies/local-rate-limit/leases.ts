@@ -6,6 +6,9 @@ import { type LeaseContext, type LeasedLimit, LimitLease } from "./lease.ts";
 /** Milliseconds between looks for leases that are not used. */
 const SWEEP_INTERVAL = 500;
 
+/** Accounts that are reported at the same time. */
+const REPORT_BATCH = 256;
+
 /** Instances of stores: limits of one gateway share what they give back. */
 const instances = new WeakMap<Buckets, Leases>();
 
@@ -31,6 +34,7 @@ export class Leases implements PersistedState {
     if (known !== undefined) return known;
     const made = new Leases(buckets, gateway);
     instances.set(buckets, made);
+    buckets.onLoss((bucket) => void made.#reportAgain(bucket));
     gateway.persistedStates.set("leases", made);
     return made;
   }
@@ -51,6 +55,15 @@ export class Leases implements PersistedState {
   #watch(lease: LimitLease): void {
     this.#used.add(lease);
     this.#timer ??= setInterval(() => this.#sweep(), SWEEP_INTERVAL).unref();
+  }
+
+  /** Reports the accounts of a bucket, or of all, in batches: the store is busy after a loss. */
+  async #reportAgain(bucket: string | undefined): Promise<void> {
+    const lost = Array.from(this.#used).filter(
+      (lease) => bucket === undefined || lease.bucket === bucket,
+    );
+    for (let from = 0; from < lost.length; from += REPORT_BATCH)
+      await Promise.all(lost.slice(from, from + REPORT_BATCH).map((each) => each.reportAgain()));
   }
 
   #sweep(): void {
