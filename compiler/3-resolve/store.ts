@@ -1,4 +1,4 @@
-import { sharesResponses } from "../backends/index.ts";
+import { hasWaitingCalls, sharesResponses } from "../backends/index.ts";
 import type { GatewayResource } from "../config/resources.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { AcmeNode } from "../ir/acme.ts";
@@ -33,7 +33,7 @@ export function resolveStore(
     store &&
     resolveRedis({ ...store, prefix, otherwise: isOptional ? otherwise : undefined }, context);
   const isUsed = policies.some((policy) => useOfStore(policy) !== undefined);
-  if (keeper === undefined && !isUsed && !binds.some(sharesAnyResponse)) {
+  if (keeper === undefined && !isUsed && !binds.some(usesStoreInBackends)) {
     if (store !== undefined) diagnostics.report("idle-store", keyPlace(store.origin), {});
     return undefined;
   }
@@ -98,9 +98,11 @@ function resolveRedis(store: RedisNode, context: SecretContext): RedisNode | und
   return { ...store, url: withoutLiteral(url, at, { field: '"url"' }, context) };
 }
 
-function sharesAnyResponse({ listeners }: BindNode): boolean {
+function usesStoreInBackends({ listeners }: BindNode): boolean {
   return listeners.some(({ routes }) =>
-    routes.some(({ backends }) => backends.some(sharesResponses)),
+    routes.some(({ backends }) =>
+      backends.some((backend) => sharesResponses(backend) || hasWaitingCalls(backend)),
+    ),
   );
 }
 

@@ -141,6 +141,11 @@ export function sharesResponses<Kind extends BackendKind>(node: BackendNode<Kind
   return backendOf<Kind>(node.kind).responsePools?.areUsed(node) === true;
 }
 
+/** Whether calls to a backend wait for their clients, who may return to another replica. */
+export function hasWaitingCalls<Kind extends BackendKind>(node: BackendNode<Kind>): boolean {
+  return backendOf<Kind>(node.kind).hasWaitingCalls?.(node) === true;
+}
+
 /** Returns a backend with a name for its pools of shared responses. */
 export function withResponsePool<Kind extends BackendKind>(
   node: BackendNode<Kind>,

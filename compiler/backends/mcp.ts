@@ -128,6 +128,7 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
       })),
     changes: lockChanges,
   },
+  hasWaitingCalls: ({ targets }) => targets.some(({ kind }) => kind !== "openapi"),
   describe: ({ targets }) => targets.map(describeTarget),
   tryCommand,
 };

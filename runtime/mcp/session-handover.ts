@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { Handover } from "../http/engine/handover/handover.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
-import type { CallListener, ServeThreadCall, ThreadCalls } from "../process/thread-calls.ts";
+import type { ServeThreadCall } from "../process/line-calls.ts";
+import type { ThreadCalls } from "../process/thread-calls.ts";
 import { continueParkedCall } from "./bridge/to-sessions.ts";
 import { jsonRpcRefusal } from "./protocol/json-rpc-refusal.ts";
 import { type Message, ownMessage } from "./protocol/message.ts";
@@ -14,6 +15,7 @@ import {
 import { discoverRequest } from "./stateless/discovery.ts";
 import { childHere } from "./stateless/shared-child.ts";
 import { type Call, type CallSink, endedCall } from "./transports/target.ts";
+import { callByText, textSink } from "./transports/text-call.ts";
 
 /**
  * Returns the handover with which any thread of a process serves the sessions of all and calls what they hold. `thread`:
@@ -76,23 +78,8 @@ function callThread(
   request: Message,
   sink: CallSink,
 ): Call {
-  let isOver = false;
-  const unlessOver = (hear: () => void) => {
-    const wasOver = isOver;
-    isOver = true;
-    if (!wasOver) hear();
-  };
-  const call = calls.call(thread, JSON.stringify(address), request.text, {
-    onMessage: (text) => isOver || sink.onMessage(ownMessage(text)),
-    onResponse: (text) => unlessOver(() => sink.onResponse(ownMessage(text))),
-    onFailure: (text) => unlessOver(() => sink.onFailure(JSON.parse(text))),
-    onGone: () => unlessOver(onGone),
-  });
-  if (call === undefined) unlessOver(onGone);
-  return {
-    cancel: () => unlessOver(() => call?.cancel()),
-    resume: () => call?.resume(),
-  };
+  const text = JSON.stringify(address);
+  return callByText((listener) => calls.call(thread, text, request.text, listener), sink, onGone);
 }
 
 const serveCall: ServeThreadCall = (gateway, text, request, listener) => {
@@ -119,12 +106,4 @@ function callChild(
   if (address.ends !== true) return child.connection.call(request, sink);
   child.connection.close();
   return undefined;
-}
-
-function textSink(listener: CallListener): CallSink {
-  return {
-    onMessage: ({ text }) => listener.onMessage(text),
-    onResponse: ({ text }) => listener.onResponse(text),
-    onFailure: (failure) => listener.onFailure(JSON.stringify(failure)),
-  };
 }

@@ -63,6 +63,7 @@ class EmbeddedStore implements Store {
   readonly isWatching = false;
   readonly buckets = undefined;
   readonly responses = undefined;
+  readonly replicas = undefined;
   readonly #database: DatabaseSync;
   readonly #read: StatementSync;
   readonly #list: StatementSync;

@@ -10,7 +10,9 @@ import {
   type ReadConfig,
   type RedisConfig,
   reasonOf,
+  serverOf,
 } from "./redis-client.ts";
+import { RedisReplicas } from "./redis-replicas.ts";
 import { RedisResponses } from "./redis-responses.ts";
 import {
   addScript,
@@ -87,8 +89,17 @@ const PROBE_INTERVAL = 500;
  */
 export class RedisStore implements Store {
   readonly isLocal = false;
-  readonly buckets: Buckets = { take: (report) => this.#take(report) };
+  readonly buckets: Buckets = {
+    take: (report) => this.#take(report),
+    onLoss: (listener) => void this.#listen(this.#lossChannel, listener),
+  };
   readonly responses: StoredResponses;
+  readonly replicas = new RedisReplicas({
+    receive: (name, listener) => this.#receive(name, listener),
+    send: async (name, text) => {
+      await this.#send(() => this.#client.publish(this.#replicaChannel(name), text));
+    },
+  });
   readonly #prefix: string;
   readonly #client: Client;
   readonly #subscriber: Client;
@@ -100,6 +111,8 @@ export class RedisStore implements Store {
   /** Whether the present problem was logged. */
   #isLogged = false;
   #isSubscribed = false;
+  /** Identity of the server's process; empty if it is unknown or a cluster. */
+  #server = "";
   #isClosed = false;
   #probe: NodeJS.Timeout | undefined;
   /** Why the last connection failed. */
@@ -226,40 +239,61 @@ export class RedisStore implements Store {
   }
 
   onChange(space: Space, listener: (id: string | undefined) => void): () => void {
-    const channel = this.#channel(space);
-    const listeners = this.#listeners.get(channel) ?? new Set();
-    this.#listeners.set(channel, listeners);
-    listeners.add(listener);
-    if (this.#subscriber.status === "ready") void this.#subscribe();
-    return () => {
-      listeners.delete(listener);
-    };
+    return this.#listen(this.#channel(space), listener);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.replicas.close();
     clearTimeout(this.#probe);
     this.#withdrawMetric();
     this.#client.disconnect();
     this.#subscriber.disconnect();
   }
 
+  get #lossChannel(): string {
+    return `${this.#prefix}{limit}!`;
+  }
+
+  #replicaChannel(name: string): string {
+    return `${this.#prefix}{replica}:${name}`;
+  }
+
+  async #receive(name: string, listener: (text: string) => void): Promise<void> {
+    const channel = this.#replicaChannel(name);
+    this.#listeners.set(channel, new Set([(text) => text !== undefined && listener(text)]));
+    if (this.#subscriber.status === "ready") await this.#subscribe([channel]);
+  }
+
+  #listen(channel: string, listener: (id: string | undefined) => void): () => void {
+    const listeners = this.#listeners.get(channel) ?? new Set();
+    this.#listeners.set(channel, listeners);
+    listeners.add(listener);
+    if (this.#subscriber.status === "ready") void this.#subscribe([channel]);
+    return () => {
+      listeners.delete(listener);
+    };
+  }
+
   async #take({ bucket, shape, ...report }: AccountReport): Promise<BucketState> {
     const { capacity, refill, window, isWhole } = shape;
-    const { account, start, taken, acknowledged, used, gone, amount, share } = report;
+    const { account, start, taken, acknowledged, used, gone, accounts, amount, share } = report;
+    const amounts = [start, taken, acknowledged, used, gone, accounts, amount, share];
     const result = await this.#run(
       takeScript,
       [`${this.#prefix}{limit:${bucket}}`],
       [
         ...[String(capacity), String(refill), String(window), isWhole ? "1" : "0"],
-        ...[account, ...[start, taken, acknowledged, used, gone, amount, share].map(String)],
-        report.isClosing ? "1" : "0",
+        ...[account, ...amounts.map(String), report.isClosing ? "1" : "0"],
+        ...[this.#server, this.#lossChannel, bucket],
       ],
     );
-    const [granted = 0, left = 0, from = 0, endsIn = 0, sum = 0, closed = 0] = Array.isArray(result)
-      ? result.map(Number)
-      : [];
-    return { granted, left, start: from, endsIn, taken: sum, gone: closed };
+    const [granted = 0, left = 0, from = 0, endsIn = 0, sum = 0, closed = 0, open = 0, recovering] =
+      Array.isArray(result) ? result.map(Number) : [];
+    return {
+      ...{ granted, left, start: from, endsIn, taken: sum, gone: closed, accounts: open },
+      isRecovering: recovering === 1,
+    };
   }
 
   async #forget(space: Space, ids: readonly string[]): Promise<void> {
@@ -316,6 +350,7 @@ export class RedisStore implements Store {
     if (this.#isClosed) return;
     try {
       await this.#client.ping();
+      this.#server = await serverOf(this.#client);
     } catch (error) {
       if (this.#client.status === "ready") this.#lastError = reasonOf(error);
       this.#away(this.#lastError);
@@ -326,8 +361,7 @@ export class RedisStore implements Store {
     this.#problem = undefined;
   }
 
-  async #subscribe(): Promise<void> {
-    const channels = Array.from(this.#listeners.keys());
+  async #subscribe(channels = Array.from(this.#listeners.keys())): Promise<void> {
     if (channels.length === 0) return;
     try {
       await this.#subscriber.subscribe(...channels);

@@ -1,4 +1,5 @@
 import type { Buckets } from "./buckets.ts";
+import type { Replicas } from "./replicas.ts";
 import type { StoredResponses } from "./responses.ts";
 import type { PeriodUsage, UsageBatch, UsageSelection } from "./usage.ts";
 
@@ -35,6 +36,8 @@ export interface Store {
   readonly buckets: Buckets | undefined;
   /** Responses that replicas share; `undefined` if the store belongs to one machine. */
   readonly responses: StoredResponses | undefined;
+  /** The other replicas; `undefined` if the store belongs to one machine. */
+  readonly replicas: Replicas | undefined;
   /** Closes files and connections; later calls reject. */
   close(): Promise<void>;
 }

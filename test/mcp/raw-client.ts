@@ -58,8 +58,10 @@ export function post(
 export async function openSession(
   url: string,
   headers: Readonly<Record<string, string>> = {},
+  capabilities: object = {},
 ): Promise<Record<string, string>> {
-  const response = await post(url, initialize, headers);
+  const params = { ...initialize.params, capabilities };
+  const response = await post(url, { ...initialize, params }, headers);
   const id = response.headers["mcp-session-id"];
   if (typeof id !== "string") throw new Error(`no session: ${response.status} ${response.text}`);
   const session = { ...headers, "mcp-session-id": id };

@@ -6,10 +6,10 @@ export const storeMessages = {
     severity: "warning",
     text: () => "nothing uses this store",
     hint: () =>
-      "remove it, or use it: for limits (localRateLimit), API keys that are made at run time (apiKey: { store: true }), or cached responses (cache: { shared: true })",
+      "remove it, or use it: for limits (localRateLimit), API keys that are made at run time (apiKey: { store: true }), cached responses (cache: { shared: true }), or MCP servers",
     explanation:
-      "A store holds what replicas share: limits, the API keys that `gwc keys create` makes, connections of users, and responses. The " +
-      "client for it is only part of a bundle if a policy uses the store.",
+      "A store holds what replicas share: limits, the API keys that `gwc keys create` makes, connections of users, and responses. " +
+      "Through it, they also pass on answers to MCP servers. The client for it is only part of a bundle if something uses the store.",
   }),
   "idle-usage": message<Record<never, never>>({
     severity: "warning",

@@ -5,10 +5,11 @@ import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
 import { McpMetrics } from "../rules/mcp-metrics.ts";
 import type { BridgedContext, BridgedRequest } from "../transports/session-bridge.ts";
-import type { Call, CallSink } from "../transports/target.ts";
+import { type Call, type CallSink, endedCall } from "../transports/target.ts";
 import { type InputRequest, neededInput } from "./input-requests.ts";
 import { sendLeg } from "./send-leg.ts";
 import { noteParamHeaders, sessionResponse } from "./session-results.ts";
+import { newAskedId, type WaitingCalls, waitingCalls } from "./waiting-calls.ts";
 
 /** Maximum number of times that a target may request input within one call, as in servers of the second SDK. */
 const MAX_ROUNDS = 8;
@@ -24,6 +25,8 @@ export class BridgedCall implements BridgedRequest {
   readonly #request: Message;
   readonly #sink: CallSink;
   readonly #metrics: McpMetrics;
+  /** Through which the client's responses arrive from other replicas. */
+  readonly #waiting: WaitingCalls | undefined;
   /** The unanswered requests to the client, by their ids. */
   readonly #asked = new Map<string, InputRequest>();
   /** The client's responses, by the target's names of the requests, as JSON text. */
@@ -40,6 +43,7 @@ export class BridgedCall implements BridgedRequest {
     this.#context = context;
     this.#request = request;
     this.#sink = sink;
+    this.#waiting = waitingCalls(context.exchange.gateway);
     this.#metrics = context.exchange.gateway.metrics.part(McpMetrics);
   }
 
@@ -66,7 +70,7 @@ export class BridgedCall implements BridgedRequest {
   takeResponse(id: string, response: Message): boolean {
     const asked = this.#asked.get(id);
     if (asked === undefined) return false;
-    this.#asked.delete(id);
+    this.#forget(id);
     const { result, text } = response;
     if (result !== undefined) this.#responses[asked.key] = textAt(text, result);
     else if (asked.request.method === "elicitation/create") {
@@ -121,7 +125,7 @@ export class BridgedCall implements BridgedRequest {
 
   #take(response: Message): void {
     if (this.#isOver) return;
-    const needed = neededInput(response);
+    const needed = neededInput(response, () => newAskedId(this.#waiting));
     if (needed === undefined) {
       this.#finish();
       const { session } = this.#context;
@@ -145,8 +149,23 @@ export class BridgedCall implements BridgedRequest {
     const { inputTimeout } = this.#context;
     this.#timer = setTimeout(() => this.#refuse("The client did not answer in time"), inputTimeout);
     this.#metrics.beginWaiting("sessions");
-    for (const each of needed.requests) this.#asked.set(each.request.id, each);
+    for (const each of needed.requests) this.#wait(each);
     for (const { request } of needed.requests) this.#sink.onMessage(request);
+  }
+
+  #wait(each: InputRequest): void {
+    const { id } = each.request;
+    this.#asked.set(id, each);
+    this.#waiting?.add(id, (response, sink) => {
+      if (!this.takeResponse(id, response)) return undefined;
+      sink.onResponse(response);
+      return endedCall;
+    });
+  }
+
+  #forget(id: string): void {
+    this.#asked.delete(id);
+    this.#waiting?.delete(id);
   }
 
   #stopWaiting(): void {
@@ -173,6 +192,7 @@ export class BridgedCall implements BridgedRequest {
 
   #finish(): void {
     this.#isOver = true;
+    for (const id of Array.from(this.#asked.keys())) this.#forget(id);
     this.#stopWaiting();
     const { calls } = this.#context.session;
     if (calls.get(this.#request.id) === this) calls.delete(this.#request.id);

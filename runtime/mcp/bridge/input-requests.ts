@@ -20,9 +20,12 @@ export interface InputRequest {
 
 /**
  * Reads the input that a result requires; `undefined` if the result is complete. Returns a string that describes the
- * problem if it is malformed.
+ * problem if it is malformed. `newId`: returns an unguessable id for a request to the client.
  */
-export function neededInput(response: Message): NeededInput | string | undefined {
+export function neededInput(
+  response: Message,
+  newId: () => string,
+): NeededInput | string | undefined {
   const { text, result } = response;
   if (result === undefined || !text.includes("input_required")) return undefined;
   const fields = readFields(text, result.start, RESULT_NAMES);
@@ -33,7 +36,7 @@ export function neededInput(response: Message): NeededInput | string | undefined
   if (at !== undefined && !isObjectAt(text, at.start)) return "inputRequests is not an object";
   const requests: InputRequest[] = [];
   for (const { key, ...value } of at === undefined ? [] : objectMembers(text, at.start)) {
-    const request = requestOf(textAt(text, value));
+    const request = requestOf(textAt(text, value), newId());
     if (request === undefined) return "an invalid input request";
     requests.push({ key, request });
   }
@@ -42,8 +45,8 @@ export function neededInput(response: Message): NeededInput | string | undefined
 
 const RESULT_NAMES: ReadonlySet<string> = new Set(["resultType", "inputRequests", "requestState"]);
 
-/** Builds a message from an input request, with an unguessable id. */
-function requestOf(text: string): Message | undefined {
+/** Builds a message from an input request. */
+function requestOf(text: string, id: string): Message | undefined {
   if (!isObjectAt(text, 0)) return undefined;
   const fields = readFields(text, 0, new Set(["method", "params"]));
   if (typeof fields === "string") return undefined;
@@ -53,7 +56,7 @@ function requestOf(text: string): Message | undefined {
   const params = at === undefined ? undefined : withElicitationId(textAt(text, at));
   const rest = params === undefined ? "" : `,"params":${params}`;
   const message = readMessage(
-    `{"jsonrpc":"2.0","id":"${randomUUID()}","method":${JSON.stringify(method)}${rest}}`,
+    `{"jsonrpc":"2.0","id":"${id}","method":${JSON.stringify(method)}${rest}}`,
   );
   return message.kind === "problem" ? undefined : message;
 }

@@ -1,14 +1,25 @@
 import type { LiveSession, SharedThreads } from "../../process/gateway-context.ts";
 import { MINUTE } from "../../process/units.ts";
+import type { Message } from "../protocol/message.ts";
 import type { McpMetrics } from "../rules/mcp-metrics.ts";
 import type { SessionLimits } from "../transports/backend.ts";
 import { sessionShare } from "../transports/session-share.ts";
+import type { Call, CallSink } from "../transports/target.ts";
 import type { Lease } from "./lease.ts";
+import type { WaitingCalls } from "./waiting-calls.ts";
+
+/** The current request of a client without sessions; a call that waits for input spans several. */
+export interface Leg {
+  readonly request: Message;
+  readonly sink: CallSink;
+}
 
 /** A call that waits for its client's next request. */
-export interface ParkedCall {
+export interface ParkedCall extends Call {
   /** The caller whose share of all waiting calls it uses. */
   readonly caller: string;
+  /** Continues the call with the client's next request, which contains its responses. */
+  continueWith(leg: Leg): void;
   /** Ends the call: the client did not return in time. */
   expire(): void;
 }
@@ -31,7 +42,7 @@ export class LeasePool<Parked extends ParkedCall> implements LiveSession {
   readonly #idle = new Map<string, IdleLease[]>();
   #idleCount = 0;
   /** The waiting calls, by the ids that are sealed into their states. */
-  readonly #parked = new Map<string, Parked>();
+  readonly #parked = new Map<string, { call: Parked; waiting: WaitingCalls | undefined }>();
   /** Number of waiting calls by caller. */
   readonly #shares = new Map<string, number>();
   readonly #metrics: McpMetrics;
@@ -69,12 +80,17 @@ export class LeasePool<Parked extends ParkedCall> implements LiveSession {
     this.#idleCount++;
   }
 
-  /** Stores a waiting call. Returns false if too many wait. */
-  park(id: string, call: Parked, limits: SessionLimits): boolean {
+  /** Stores a waiting call. Returns false if too many wait. `waiting`: through which other replicas can continue it. */
+  park(id: string, call: Parked, limits: SessionLimits, waiting?: WaitingCalls): boolean {
     const { live, perCaller } = sessionShare(limits, this.#threads);
     const own = this.#shares.get(call.caller) ?? 0;
     if (this.#parked.size >= live || own >= perCaller) return false;
-    this.#parked.set(id, call);
+    this.#parked.set(id, { call, waiting });
+    waiting?.add(id, (request, sink) => {
+      this.unpark(id);
+      call.continueWith({ request, sink });
+      return call;
+    });
     this.#shares.set(call.caller, own + 1);
     this.#metrics.beginWaiting("stateless");
     return true;
@@ -82,9 +98,11 @@ export class LeasePool<Parked extends ParkedCall> implements LiveSession {
 
   /** Removes and returns the waiting call with this id. */
   unpark(id: string): Parked | undefined {
-    const call = this.#parked.get(id);
-    if (call === undefined) return undefined;
+    const parked = this.#parked.get(id);
+    if (parked === undefined) return undefined;
+    const { call, waiting } = parked;
     this.#parked.delete(id);
+    waiting?.delete(id);
     const left = (this.#shares.get(call.caller) ?? 1) - 1;
     if (left === 0) this.#shares.delete(call.caller);
     else this.#shares.set(call.caller, left);
@@ -93,7 +111,7 @@ export class LeasePool<Parked extends ParkedCall> implements LiveSession {
   }
 
   close(): void {
-    for (const call of [...this.#parked.values()]) call.expire();
+    for (const { call } of [...this.#parked.values()]) call.expire();
     for (const [key, waiting] of [...this.#idle]) {
       for (const { lease } of waiting) {
         this.#forget(key, lease);

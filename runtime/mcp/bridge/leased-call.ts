@@ -8,20 +8,15 @@ import { rpcResult } from "../protocol/rpc-response.ts";
 import type { TargetFailure } from "../protocol/target-failure.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { outcomeOf } from "../transports/fan-out.ts";
-import type { Call, CallSink } from "../transports/target.ts";
+import type { Call } from "../transports/target.ts";
 import { type Lease, refusalOf } from "./lease.ts";
-import type { LeasePool, ParkedCall } from "./lease-pool.ts";
+import type { LeasePool, Leg, ParkedCall } from "./lease-pool.ts";
 import { inputResponsesOf, logLevelOf, sessionRequest } from "./stateless-request.ts";
 import { statelessResponse } from "./stateless-results.ts";
+import { waitingCalls } from "./waiting-calls.ts";
 
 /** Milliseconds for collecting the requests that a server sends at once. */
 const GATHERING = 20;
-
-/** The current request of a client without sessions; a call that waits for input spans several. */
-export interface Leg {
-  readonly request: Message;
-  readonly sink: CallSink;
-}
 
 /** Options of a call, apart from its first leg. */
 export interface LeasedCallOptions {
@@ -46,6 +41,8 @@ export interface ParkedState {
   readonly expiresAt: number;
   /** The thread with the waiting call; absent if the process has one thread. */
   readonly thread?: number;
+  /** The replica with the waiting call; absent if replicas share no store. */
+  readonly replica?: string;
 }
 
 /**
@@ -182,7 +179,8 @@ export class LeasedCall implements ParkedCall {
     if (leg === undefined || this.#isOver) return;
     const { pool, backend, binding, gateway } = this.#options;
     const id = randomUUID();
-    if (!pool.park(id, this, backend.sessionLimits)) {
+    const waiting = waitingCalls(gateway);
+    if (!pool.park(id, this, backend.sessionLimits, waiting)) {
       this.#call?.cancel();
       this.#fail({ kind: "connect", detail: "too many calls wait for client input" });
       return;
@@ -194,7 +192,8 @@ export class LeasedCall implements ParkedCall {
     const { input } = backend.timeouts;
     this.#parkTimer = setTimeout(() => this.expire(), input);
     const thread = gateway.threads && { thread: gateway.threads.index };
-    const parked: ParkedState = { id, expiresAt: Date.now() + input, ...thread };
+    const replica = waiting && { replica: waiting.replica };
+    const parked: ParkedState = { id, expiresAt: Date.now() + input, ...thread, ...replica };
     const state = sealSession(gateway.sessionKey, binding, JSON.stringify(parked));
     const result = `{"resultType":"input_required","inputRequests":{${this.#questionTexts().join(",")}},"requestState":"${state}"}`;
     leg.sink.onResponse(ownMessage(rpcResult(leg.request.id, result)));

@@ -10,8 +10,8 @@ import { otherThreadsOf } from "../stateless/cross-thread-sessions.ts";
 import type { StatelessBridge, StatelessCaller } from "../transports/backend.ts";
 import { type Call, type CallSink, endedCall } from "../transports/target.ts";
 import { type LeaseOptions, openLease } from "./lease.ts";
-import { LeasePool } from "./lease-pool.ts";
-import { LeasedCall, type Leg, type ParkedState } from "./leased-call.ts";
+import { LeasePool, type Leg } from "./lease-pool.ts";
+import { LeasedCall, type ParkedState } from "./leased-call.ts";
 import { LeasedListener } from "./leased-listener.ts";
 import {
   clientDeclaration,
@@ -21,6 +21,7 @@ import {
   requestStateOf,
 } from "./stateless-request.ts";
 import { discoverResponse } from "./stateless-results.ts";
+import { waitingCalls } from "./waiting-calls.ts";
 
 /** Serves clients of revision 2026-07-28 from targets with sessions. */
 export const toSessions: StatelessBridge = {
@@ -123,15 +124,21 @@ class StatelessRequest implements Call {
   }
 
   #continue(state: string): void {
-    const { sessionKey, threads } = this.#caller.exchange.gateway;
+    const { gateway } = this.#caller.exchange;
+    const { sessionKey, threads } = gateway;
     const sealed = unsealSession(sessionKey, this.#binding(), state);
     if (sealed === undefined) {
       this.#refuse("Invalid requestState");
       return;
     }
     // Authenticated JSON that this gateway wrote itself.
-    const { id, expiresAt, thread }: ParkedState = JSON.parse(sealed);
+    const { id, expiresAt, thread, replica }: ParkedState = JSON.parse(sealed);
+    const waiting = waitingCalls(gateway);
+    const isElsewhere = replica !== undefined && replica !== waiting?.replica;
+    const onGone = () => this.#refuseGone();
     if (expiresAt <= Date.now()) this.#refuseGone();
+    else if (waiting !== undefined && replica !== undefined && isElsewhere)
+      this.#call = waiting.continueAt(replica, id, this.#request, this.#sink, onGone);
     else if (thread === undefined || thread === threads?.index) this.#continueHere(id);
     else this.#continueOnThread(thread, id);
   }

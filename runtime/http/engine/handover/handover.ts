@@ -1,6 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { GatewayContext } from "../../../process/gateway-context.ts";
-import { type ServeThreadCall, ThreadCalls } from "../../../process/thread-calls.ts";
+import type { ServeThreadCall } from "../../../process/line-calls.ts";
+import { ThreadCalls } from "../../../process/thread-calls.ts";
 import { type LineListener, type ThreadLine, ThreadLinks } from "../../../process/thread-links.ts";
 import type { RefusalFormat } from "../../refusal-format.ts";
 import { acceptRequest } from "../accept-request.ts";

@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import type { GatewayContext } from "../../process/gateway-context.ts";
+import type { ReplicaCalls, Replicas } from "../../store/replicas.ts";
+import { type Message, ownMessage } from "../protocol/message.ts";
+import type { Call, CallSink } from "../transports/target.ts";
+import { callByText, textSink } from "../transports/text-call.ts";
+
+/** Continues a call with a message of its client. Returns `undefined` if the call has ended. */
+export type ContinueCall = (message: Message, sink: CallSink) => Call | undefined;
+
+/** The calls of this replica that wait for their clients, who may return to another replica of the same store. */
+export class WaitingCalls {
+  readonly #waiting = new Map<string, ContinueCall>();
+  readonly #replicas: ReplicaCalls;
+
+  /** `key`: the key that replicas share. */
+  constructor(replicas: Replicas, key: Buffer) {
+    this.#replicas = replicas.open(key, (id, request, listener) =>
+      this.#waiting.get(id)?.(ownMessage(request), textSink(listener)),
+    );
+  }
+
+  /** Name of this replica, which a client's state contains. */
+  get replica(): string {
+    return this.#replicas.name;
+  }
+
+  /** Begins to wait under an unguessable id. */
+  add(id: string, proceed: ContinueCall): void {
+    this.#waiting.set(id, proceed);
+  }
+
+  delete(id: string): void {
+    this.#waiting.delete(id);
+  }
+
+  /** Continues a call of another replica. `onGone`: called if it has ended, or its replica does not respond. */
+  continueAt(
+    replica: string,
+    id: string,
+    message: Message,
+    sink: CallSink,
+    onGone: () => void,
+  ): Call {
+    const start = (listener: Parameters<typeof textSink>[0]) =>
+      this.#replicas.call(replica, id, message.text, listener);
+    return callByText(start, sink, onGone);
+  }
+}
+
+/** Instances by their replicas: a reload continues them. */
+const instances = new WeakMap<Replicas, WaitingCalls>();
+
+/** Returns the waiting calls of a gateway; `undefined` if it shares no store. */
+export function waitingCalls({
+  store,
+  sessionKey,
+}: Pick<GatewayContext, "store" | "sessionKey">): WaitingCalls | undefined {
+  const replicas = store?.replicas;
+  if (replicas === undefined) return undefined;
+  const known = instances.get(replicas) ?? new WaitingCalls(replicas, sessionKey);
+  instances.set(replicas, known);
+  return known;
+}
+
+/** Returns the id of a request to a client, which names the replica that waits for the response. */
+export function newAskedId(waiting: WaitingCalls | undefined): string {
+  return waiting === undefined ? randomUUID() : `${waiting.replica}.${randomUUID()}`;
+}
+
+/** Gives a client's response to the replica that waits for it. */
+export function answerElsewhere(gateway: GatewayContext, response: Message): void {
+  const waiting = waitingCalls(gateway);
+  const replica = /^"([\w-]+)\.[\w-]+"$/.exec(response.id)?.[1];
+  if (waiting === undefined || replica === undefined || replica === waiting.replica) return;
+  waiting.continueAt(replica, response.id, response, nobody, () => {});
+}
+
+const nobody: CallSink = { onMessage: () => true, onResponse: () => {}, onFailure: () => {} };
