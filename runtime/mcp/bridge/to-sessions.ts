@@ -136,9 +136,10 @@ class StatelessRequest implements Call {
     const waiting = waitingCalls(gateway);
     const isElsewhere = replica !== undefined && replica !== waiting?.replica;
     const onGone = () => this.#refuseGone();
-    if (expiresAt <= Date.now()) this.#refuseGone();
-    else if (waiting !== undefined && replica !== undefined && isElsewhere)
+    // The clock of the replica with the call decides about its end.
+    if (waiting !== undefined && replica !== undefined && isElsewhere)
       this.#call = waiting.continueAt(replica, id, this.#request, this.#sink, onGone);
+    else if (expiresAt <= Date.now()) this.#refuseGone();
     else if (thread === undefined || thread === threads?.index) this.#continueHere(id);
     else this.#continueOnThread(thread, id);
   }
