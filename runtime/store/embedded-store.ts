@@ -14,7 +14,9 @@ import {
   DAY,
   dayOf,
   monthOf,
+  NO_USAGE,
   type PeriodUsage,
+  sumOfUsage,
   type UsageBatch,
   type UsageSelection,
 } from "./usage.ts";
@@ -45,6 +47,9 @@ CREATE TABLE IF NOT EXISTS usage (
   cost INTEGER NOT NULL, unpriced INTEGER NOT NULL, PRIMARY KEY (period, caller, detail)
 ) WITHOUT ROWID;
 `;
+
+/** Caller of rows with the sums of all callers, which are read faster than theirs. */
+const EVERYBODY = "";
 
 /** Milliseconds after whose end no period of a counter lasts. */
 const MAX_PERIOD = 32 * 86_400_000;
@@ -147,7 +152,14 @@ class EmbeddedStore implements Store {
 
   async addUsage({ day, rows, keptDays }: UsageBatch): Promise<void> {
     this.#atOnce(() => {
-      for (const { caller, detail, counts } of rows) {
+      const sums = Array.from(
+        Map.groupBy(rows, ({ detail }) => detail),
+        ([detail, own]) => ({
+          ...{ caller: EVERYBODY, detail },
+          counts: own.reduce((sum, { counts }) => sumOfUsage(sum, counts), NO_USAGE),
+        }),
+      );
+      for (const { caller, detail, counts } of [...rows, ...sums]) {
         const { requests, inputTokens, outputTokens, cost, unpriced } = counts;
         for (const period of [day, monthOf(day)])
           this.#addUsage.run(
@@ -169,13 +181,14 @@ class EmbeddedStore implements Store {
       // Sums of many rows are read faster than the rows.
       const columns = [isByPeriod ? "period" : "''", isByCaller ? "caller" : "''", "detail"];
       const amounts = ["requests", "input", "output", "cost", "unpriced"];
+      const isOfAll = caller === undefined && isByCaller;
       const query = this.#database.prepare(
-        `SELECT ${columns}, ${amounts.map((amount) => (isByCaller ? amount : `sum(${amount})`))}
-        FROM usage WHERE period IN (${periods.map(() => "?")})${caller === undefined ? "" : " AND caller = ?"}
-        ${isByCaller ? "" : `GROUP BY ${columns}`}`,
+        `SELECT ${columns}, ${amounts.map((amount) => `sum(${amount})`)}
+        FROM usage WHERE period IN (${periods.map(() => "?")}) AND caller ${isOfAll ? "!=" : "="} ?
+        GROUP BY ${columns}`,
       );
       query.setReturnArrays(true);
-      const values = caller === undefined ? periods : [...periods, caller];
+      const values = [...periods, caller ?? EVERYBODY];
       for (const row of query.iterate(...values)) each(usageOf(Object.values(row)));
     });
   }

@@ -232,26 +232,31 @@ return { text(granted), text(remaining), text(start), text(after(start, 1) - now
 );
 
 /**
- * Adds usage unless the batch was added. Keys: the number of the writer's last batch, then a day and its month. Arguments: the
- * number of the batch, the expiry of each of these keys, and for each row its name and five amounts. Returns 1, or 0 if the batch
- * was added before.
+ * Adds usage unless the batch was added. Keys: the number of the writer's last batch, then a day, its month, and the sums of the
+ * month's days. Arguments: the number of the batch, the expiry of each of the first three keys, the day, and for each row its caller,
+ * its detail and five amounts. Returns 1, or 0 if the batch was added before.
  */
 export const usageScript = script(`
 local sequence = tonumber(ARGV[1])
 if tonumber(redis.call('GET', KEYS[1]) or '0') >= sequence then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PXAT', ARGV[2])
-for at = 5, #ARGV, 6 do
-  for index = 2, 3 do
-    local known = redis.call('HGET', KEYS[index], ARGV[at])
-    local sums = {}
-    for amount in string.gmatch(known or '0 0 0 0 0', '%d+') do
-      sums[#sums + 1] = string.format('%.0f', tonumber(amount) + tonumber(ARGV[at + #sums + 1]))
-    end
-    redis.call('HSET', KEYS[index], ARGV[at], table.concat(sums, ' '))
+local function add(key, row, at)
+  local known = redis.call('HGET', key, row)
+  local sums = {}
+  for amount in string.gmatch(known or '0 0 0 0 0', '%d+') do
+    sums[#sums + 1] = string.format('%.0f', tonumber(amount) + tonumber(ARGV[at + #sums]))
   end
+  redis.call('HSET', key, row, table.concat(sums, ' '))
+end
+for at = 6, #ARGV, 7 do
+  local row = ARGV[at] .. '\\n' .. ARGV[at + 1]
+  add(KEYS[2], row, at + 2)
+  add(KEYS[3], row, at + 2)
+  add(KEYS[4], ARGV[5] .. '\\n' .. ARGV[at + 1], at + 2)
 end
 redis.call('PEXPIREAT', KEYS[2], ARGV[3])
 redis.call('PEXPIREAT', KEYS[3], ARGV[4])
+redis.call('PEXPIREAT', KEYS[4], ARGV[4])
 return 1
 `);
 

@@ -21,7 +21,7 @@ import {
   takeScript,
   usageScript,
 } from "./redis-scripts.ts";
-import { usageCommands, usageIn, usagePlaces } from "./redis-usage.ts";
+import { readUsagePlace, usageCommands, usagePlaces } from "./redis-usage.ts";
 import type { StoredResponses } from "./responses.ts";
 import {
   type CounterUse,
@@ -220,21 +220,14 @@ export class RedisStore implements Store {
       await this.#run(usageScript, keys, values);
   }
 
-  async readUsage(
-    { periods, caller }: UsageSelection,
-    each: (usage: PeriodUsage) => void,
-  ): Promise<void> {
-    const places = periods.flatMap((period) =>
-      usagePlaces(this.#prefix, period, caller).map((place) => ({ period, place })),
-    );
+  async readUsage(selection: UsageSelection, each: (usage: PeriodUsage) => void): Promise<void> {
+    const places = usagePlaces(this.#prefix, selection);
     for (let from = 0; from < places.length; from += USAGE_BATCH) {
       const some = places.slice(from, from + USAGE_BATCH);
       const found = await Promise.all(
-        some.map(({ place }) => this.#send(() => this.#client.call("HGETALL", place))),
+        some.map(({ key }) => this.#send(() => this.#client.call("HGETALL", key))),
       );
-      for (const [index, rows] of found.entries())
-        for (const usage of usageIn(some[index]?.period ?? "", rows))
-          if (caller === undefined || usage.caller === caller) each(usage);
+      for (const [index, place] of some.entries()) readUsagePlace(place, found[index], each);
     }
   }
 

@@ -1,5 +1,13 @@
 import { hash } from "node:crypto";
-import { DAY, endOfPeriod, monthOf, type PeriodUsage, type UsageBatch } from "./usage.ts";
+import {
+  DAY,
+  endOfPeriod,
+  monthOf,
+  type PeriodUsage,
+  type UsageBatch,
+  type UsageCounts,
+  type UsageSelection,
+} from "./usage.ts";
 
 /**
  * Number of hashes of a period. The rows of a caller are in one of them, so that a caller's own usage is read without that of
@@ -27,11 +35,12 @@ export function usageCommands(prefix: string, batch: UsageBatch): readonly Usage
       `${placeOf(prefix, month, part)}:writer:${writer}`,
       placeOf(prefix, day, part),
       placeOf(prefix, month, part),
+      sumsOf(prefix, month, part),
     ],
     values: [
-      ...[String(sequence), String(Date.now() + REMEMBERED), ...expiries],
+      ...[String(sequence), String(Date.now() + REMEMBERED), ...expiries, day],
       ...own.flatMap(({ caller, detail, counts }) => [
-        `${caller}\n${detail}`,
+        ...[caller, detail],
         ...[counts.requests, counts.inputTokens, counts.outputTokens].map(String),
         ...[counts.cost, counts.unpriced].map(String),
       ]),
@@ -39,31 +48,72 @@ export function usageCommands(prefix: string, batch: UsageBatch): readonly Usage
   }));
 }
 
-/** Returns the keys with the usage of a period: all, or the one of a caller. */
-export function usagePlaces(
-  prefix: string,
-  period: string,
-  caller: string | undefined,
-): readonly string[] {
-  const parts = caller === undefined ? Array.from({ length: PARTS }).keys() : [partOf(caller)];
-  return Array.from(parts, (part) => placeOf(prefix, period, part));
+/** A hash with usage. */
+export interface UsagePlace {
+  readonly key: string;
+  /** Reads one of its fields; `undefined` if it was not selected. */
+  readonly read: (name: string, amounts: string) => PeriodUsage | undefined;
 }
 
-/** Reads the response to HGETALL: a list of fields and values. Fields that are no usage are omitted. */
-export function* usageIn(period: string, response: unknown): Iterable<PeriodUsage> {
+/**
+ * Returns the hashes with selected usage. If callers do not matter, those are the sums of days, of which there are few: rows of
+ * 10,000 callers and a year are millions.
+ */
+export function usagePlaces(
+  prefix: string,
+  { periods, caller, isByCaller }: UsageSelection,
+): readonly UsagePlace[] {
+  const parts =
+    caller === undefined ? Array.from({ length: PARTS }, (_, part) => part) : [partOf(caller)];
+  if (!isByCaller && caller === undefined) {
+    const selected = new Set(periods);
+    return Array.from(new Set(periods.map(monthOf)), (month) => {
+      const isWhole = selected.has(month);
+      const read = (name: string, amounts: string) => {
+        const [day, detail] = halvesOf(name);
+        if (!isWhole && !selected.has(day)) return undefined;
+        return { period: day, caller: "", detail, counts: countsOf(amounts) };
+      };
+      return parts.map((part) => ({ key: sumsOf(prefix, month, part), read }));
+    }).flat();
+  }
+  return periods.flatMap((period) => {
+    const read = (name: string, amounts: string) => {
+      const [own, detail] = halvesOf(name);
+      if (caller !== undefined && own !== caller) return undefined;
+      return { period, caller: own, detail, counts: countsOf(amounts) };
+    };
+    return parts.map((part) => ({ key: placeOf(prefix, period, part), read }));
+  });
+}
+
+/** Reads the response to HGETALL: a list of fields and values. */
+export function readUsagePlace(
+  { read }: UsagePlace,
+  response: unknown,
+  each: (usage: PeriodUsage) => void,
+): void {
   const list: readonly unknown[] = Array.isArray(response) ? response : [];
   for (let at = 0; at < list.length; at += 2) {
-    const row = String(list[at]);
-    const end = row.indexOf("\n");
-    const amounts = String(list[at + 1]).split(" ");
-    const [requests = 0, inputTokens = 0, outputTokens = 0, cost = 0, unpriced = 0] =
-      amounts.map(Number);
-    if (end === -1) continue;
-    yield {
-      ...{ period, caller: row.slice(0, end), detail: row.slice(end + 1) },
-      counts: { requests, inputTokens, outputTokens, cost, unpriced },
-    };
+    const usage = read(String(list[at]), String(list[at + 1]));
+    if (usage !== undefined) each(usage);
   }
+}
+
+function halvesOf(name: string): readonly [string, string] {
+  const end = name.indexOf("\n");
+  return [name.slice(0, end), name.slice(end + 1)];
+}
+
+function countsOf(amounts: string): UsageCounts {
+  const [requests, inputTokens, outputTokens, cost, unpriced] = amounts.split(" ");
+  return {
+    requests: Number(requests),
+    inputTokens: Number(inputTokens),
+    outputTokens: Number(outputTokens),
+    cost: Number(cost),
+    unpriced: Number(unpriced),
+  };
 }
 
 function partOf(caller: string): number {
@@ -73,4 +123,9 @@ function partOf(caller: string): number {
 /** The month and the part, in braces, choose the node of a cluster. */
 function placeOf(prefix: string, period: string, part: number): string {
   return `${prefix}{usage:${monthOf(period)}:${part}}:${period}`;
+}
+
+/** Sums of the days of a month, of all callers of a part. */
+function sumsOf(prefix: string, month: string, part: number): string {
+  return `${placeOf(prefix, month, part)}:days`;
 }

@@ -33,7 +33,36 @@ export interface UsageGroup {
 /** A group that is being added up. `name`: its values, which contain no line breaks. */
 interface Group extends UsageGroup {
   readonly name: string;
-  counts: UsageCounts;
+  readonly counts: Mutable<UsageCounts>;
+}
+
+/** A map that makes its values. */
+class Nested<Value> {
+  readonly #values = new Map<string, Value>();
+  readonly #make: () => Value;
+
+  constructor(make: () => Value) {
+    this.#make = make;
+  }
+
+  at(key: string): Value {
+    const found = this.#values.get(key);
+    if (found !== undefined) return found;
+    const made = this.#make();
+    this.#values.set(key, made);
+    return made;
+  }
+}
+
+type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
+
+/** Adds counts in place: new objects for each row take most of the time of a report. */
+function addUsage(sum: Mutable<UsageCounts>, counts: UsageCounts): void {
+  sum.requests += counts.requests;
+  sum.inputTokens += counts.inputTokens;
+  sum.outputTokens += counts.outputTokens;
+  sum.cost += counts.cost;
+  sum.unpriced += counts.unpriced;
 }
 
 /** Columns that every row has. */
@@ -50,17 +79,27 @@ export async function reportUsage(
   const periods = by.includes("day") ? daysOf(since, until) : periodsOf(since, until, Date.now());
   const groups = new Map<string, Group>();
   const parts = new RowParts(by);
+  const groupOf = (period: string, id: string, detail: string): Group => {
+    const values = parts.valuesOf(period, id, detail);
+    const name = values.join("\n");
+    const found = groups.get(name);
+    if (found !== undefined) return found;
+    const made = { name, values, counts: { ...NO_USAGE } };
+    groups.set(name, made);
+    return made;
+  };
+  // Rows of a year are hundreds of thousands, but many have the same group.
+  const known = new Nested<Nested<Map<string, Group>>>(() => new Nested(() => new Map()));
   const selection: UsageSelection = {
     ...{ periods, caller },
     isByCaller: by.some((column) => OF_CALLER.has(column)),
     isByPeriod: by.some((column) => column === "day" || column === "month"),
   };
   await store.readUsage(selection, ({ period, caller: id, detail, counts }) => {
-    const values = parts.valuesOf(period, id, detail);
-    const name = values.join("\n");
-    const known = groups.get(name);
-    if (known === undefined) groups.set(name, { name, values, counts });
-    else known.counts = sumOfUsage(known.counts, counts);
+    const ofCaller = known.at(selection.isByPeriod ? period : "").at(id);
+    const group = ofCaller.get(detail) ?? groupOf(period, id, detail);
+    ofCaller.set(detail, group);
+    addUsage(group.counts, counts);
   });
   return Array.from(groups.values()).toSorted((one, other) => order(by, one, other));
 }

@@ -30,7 +30,7 @@ export interface UsageSelection {
   readonly periods: readonly string[];
   /** Caller whose usage it is; `undefined` for everybody. */
   readonly caller: string | undefined;
-  /** Whether callers and periods matter; otherwise a store may add up rows of several ones. */
+  /** Whether callers and periods matter; otherwise a store may show sums of several ones. */
   readonly isByCaller: boolean;
   readonly isByPeriod: boolean;
 }
