@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { Redis } from "iovalkey";
 import { describe, expect, it } from "vitest";
 import { startEmbeddingServer } from "../harness/embedding-server.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -19,6 +20,7 @@ interface Options {
   readonly respond?: Responder;
   readonly semantic?: object;
   readonly cache?: object;
+  readonly config?: object;
   readonly ai?: object;
   readonly policies?: object;
   /** URL of Redis; absent without a store. */
@@ -45,12 +47,13 @@ async function start(options: Options = {}): Promise<Started> {
 
 /** Starts a gateway before the same servers. */
 function replica(
-  { embeddings, semantic = {}, cache = {}, ai = {}, policies = {} }: Options,
+  { embeddings, semantic = {}, cache = {}, config = {}, ai = {}, policies = {} }: Options,
   upstream: Scripted,
   name: string,
   redis: string | undefined,
 ): Promise<Gateway> {
-  const file = redis === undefined ? {} : { config: { store: { redis: { url: "${REDIS_URL}" } } } };
+  const store = redis === undefined ? {} : { store: { redis: { url: "${REDIS_URL}" } } };
+  const file = { config: { ...store, ...config } };
   return startGateway({
     env: {
       ...{
@@ -312,6 +315,35 @@ describe("with a store", () => {
     expect(found.body).toBe(first.body);
     expect(scoreOf(found)).toBe("1.0000");
   });
+});
+
+it("embeddings are part of the costs of misses and hits, of usage and of budgets", async () => {
+  const redis = (await RedisServer.start()).url;
+  // A dollar for a token of a completion, which has 20 of input, and two for the one of a vector.
+  const models = { "gpt-real": { rates: { input: 1e6 } }, words: { rates: { input: 2e6 } } };
+  const started = await start({
+    redis,
+    config: { modelCatalog: [{ inline: { providers: { openai: { models } } } }], usage: {} },
+    policies: { localRateLimit: [{ budget: 23, unit: "Months" }] },
+  });
+  expect(cacheOf(await ask(started, chat(QUESTION)))).toBe("miss");
+  const miss = await started.gateway.seen(/^.*llm\.cache=miss.*$/m);
+  expect(String(miss)).toMatch(/gen_ai\.cost=22\b/);
+  expect(cacheOf(await ask(started, chat(SAME)))).toBe("hit");
+  const hit = await started.gateway.seen(/^.*llm\.cache=hit.*$/m);
+  expect(String(hit)).toMatch(/gen_ai\.cost=2\b/);
+  expect(String(hit)).toMatch(/llm\.cost\.saved=20\b/);
+  // 24 dollars are spent.
+  expect((await ask(started, chat(OTHER))).status).toBe(429);
+  const store = new Redis(redis);
+  const costs = await eventually(async () => {
+    const [key] = await store.keys(`*usage*:${new Date().toISOString().slice(0, 10)}`);
+    const rows = key === undefined ? [] : Object.values(await store.hgetall(key));
+    const sum = rows.reduce((all, row) => all + Number(row.split(" ")[3]), 0);
+    return sum === 24e9 ? rows : null;
+  }, "the usage");
+  expect(costs).toHaveLength(1);
+  store.disconnect();
 });
 
 it("keeps the newest of more texts than the limit", async () => {

@@ -32,6 +32,8 @@ import type { GuardContext } from "./guard-manifest-form.ts";
 export interface SimilarRequestsNode
   extends Omit<SimilarRequestsConfig, "server" | "needsKey" | "origin"> {
   readonly target: CalloutTarget;
+  /** Price of a million tokens in US dollars; `undefined` if it is unknown. */
+  readonly price: number | undefined;
 }
 
 /** Default of `threshold`. */
@@ -160,5 +162,20 @@ export function resolveSemantic(
   if (needsKey && server.policies?.auth === undefined)
     context.diagnostics.report("embeddings-without-key", keyPlace(origin), {});
   const target = resolveTarget(server, context);
-  return target && { ...rest, target };
+  return target && { ...rest, target, price: priceOf(rest.model, origin, context) };
+}
+
+/** Returns the price of a model for embeddings; reports that it is missing if costs are counted. */
+function priceOf(
+  model: string,
+  origin: Origin,
+  { modelPrices, route, diagnostics }: BackendResolveContext,
+): number | undefined {
+  const { openai, ...others } = modelPrices ?? {};
+  const found = [openai, ...Object.values(others)].find((models) => models?.[model] !== undefined);
+  const price = found?.[model]?.rates?.input;
+  const isCounted = modelPrices !== undefined || route.countsCosts === true;
+  if (price === undefined && isCounted)
+    diagnostics.report("unpriced-model", childOf(origin, "model"), { model, system: "openai" });
+  return price;
 }

@@ -15,6 +15,15 @@ export interface EmbeddingServer {
   readonly model: string;
   /** Milliseconds. */
   readonly deadline: number;
+  /** Price of a million tokens in US dollars; absent if it is unknown. */
+  readonly price?: number;
+}
+
+/** A text as a vector. */
+export interface Embedding {
+  readonly vector: UnitVector;
+  /** Cost in US dollars; `undefined` if the price or the number of tokens is unknown. */
+  readonly cost: number | undefined;
 }
 
 /** Maximum bytes of a response: 8,192 numbers, with room. */
@@ -27,8 +36,8 @@ const MAX_NUMBERS = 8192;
 export async function embed(
   exchange: Exchange,
   text: string,
-  { server, path, model, deadline }: EmbeddingServer,
-): Promise<UnitVector | undefined> {
+  { server, path, model, deadline, price }: EmbeddingServer,
+): Promise<Embedding | undefined> {
   const callout = new Callout(exchange, "responseCache", server.name, "POST");
   callout.cancelWith(exchange.onAbort.bind(exchange));
   const request = {
@@ -42,23 +51,31 @@ export async function embed(
   const limits = { maxBytes: MAX_RESPONSE, deadline, onAbort: callout.onAbort.bind(callout) };
   try {
     const { status, body } = await fetchResponse(request, limits);
-    const vector = status === 200 && isUtf8(body) ? readVector(body.toString("utf8")) : undefined;
-    callout.end(
-      vector === undefined ? "failed" : "ok",
-      vector === undefined ? "no_vector" : undefined,
+    const read = status === 200 && isUtf8(body) ? readVector(body.toString("utf8")) : undefined;
+    callout.end(read === undefined ? "failed" : "ok", read === undefined ? "no_vector" : undefined);
+    const isPriced = price !== undefined && read?.tokens !== undefined;
+    return (
+      read && { vector: read.vector, cost: isPriced ? (read.tokens * price) / 1e6 : undefined }
     );
-    return vector;
   } catch {
     callout.end("failed", "no_response");
     return undefined;
   }
 }
 
-function readVector(text: string): UnitVector | undefined {
+function readVector(
+  text: string,
+): { readonly vector: UnitVector; readonly tokens: number | undefined } | undefined {
   const value: unknown = JSON.parse(text);
   const [first]: readonly unknown[] =
     isJsonObject(value) && Array.isArray(value.data) ? value.data : [];
   const numbers = isJsonObject(first) ? first.embedding : undefined;
   if (!Array.isArray(numbers) || numbers.length > MAX_NUMBERS) return undefined;
-  return numbers.every((each) => typeof each === "number") ? unitVector(numbers) : undefined;
+  const vector = numbers.every((each) => typeof each === "number")
+    ? unitVector(numbers)
+    : undefined;
+  const usage = isJsonObject(value) && isJsonObject(value.usage) ? value.usage : {};
+  const { prompt_tokens: tokens } = usage;
+  const isCount = typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0;
+  return vector && { vector, tokens: isCount ? tokens : undefined };
 }

@@ -18,6 +18,8 @@ export interface SimilaritySettings extends EmbeddingServer {
 export interface Meaning {
   readonly group: string;
   readonly vector: UnitVector;
+  /** Cost of the vector in US dollars; absent if it is unknown. */
+  readonly cost?: number | undefined;
 }
 
 /** Opens the search for similar requests of a route. */
@@ -45,8 +47,8 @@ export class SimilarRequests {
 
   /** Returns the meaning of a text; `undefined` if no vector can be had. */
   async meaningOf(exchange: Exchange, group: string, text: string): Promise<Meaning | undefined> {
-    const vector = await embed(exchange, text, this.#settings);
-    return vector && { group, vector };
+    const embedding = await embed(exchange, text, this.#settings);
+    return embedding && { group, ...embedding };
   }
 
   /** Returns the key of the response to the most similar request; `undefined` if none is similar enough. */

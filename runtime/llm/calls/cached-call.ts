@@ -2,10 +2,11 @@ import { type Exchange, logFields } from "../../http/exchange.ts";
 import { SECOND } from "../../process/units.ts";
 import type { CachedResponse, RequestDigest, ResponseCache } from "../cache/response-cache.ts";
 import type { Meaning } from "../cache/similar-requests.ts";
+import { costOf } from "../chat/prices.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
 import { type CallPlace, cacheKey, questionGroup } from "./cache-key.ts";
 import { CacheMetrics } from "./cache-metrics.ts";
-import type { CallAttributes } from "./call-attributes.ts";
+import { type CallAttributes, withInput } from "./call-attributes.ts";
 import type { ChatCall } from "./chat-call.ts";
 import type { LlmOperation } from "./chat-service.ts";
 import type { FurtherQuestion } from "./further-responses.ts";
@@ -78,6 +79,7 @@ export class CachedCall {
     });
     if (exchange.isOver) return true;
     this.#meaning = meaning;
+    if (meaning?.cost !== undefined) attributes.embeddingCost = meaning.cost;
     if (found === undefined) return false;
     // Equal requests to this thread find it here from now on.
     if (score === undefined) this.#cache.add(this.#request, found, this.#threads);
@@ -104,7 +106,7 @@ export class CachedCall {
     recording: ResponseRecording,
     outcome: AttemptOutcome,
     { isStream }: ChatCall,
-    { cost }: CallAttributes,
+    { cost, embeddingCost = 0 }: CallAttributes,
   ): void {
     const response = isComplete(outcome) ? recording.response() : undefined;
     if (response !== undefined && isComplete(outcome)) {
@@ -117,7 +119,8 @@ export class CachedCall {
       ];
       const { body } = response;
       const facing = { headers, body, isStream, facts, system: this.#system };
-      const cached = { ...facing, cost: cost?.total, storedAt };
+      // Similar requests save the completion, but need a vector of their own.
+      const cached = { ...facing, cost: cost && cost.total - embeddingCost, storedAt };
       this.#cache.add(this.#request, cached, this.#threads);
       const { further } = this.#place.target;
       further?.add(this.#exchange, this.#request.key, cached, this.#meaning);
@@ -208,7 +211,9 @@ function replay(exchange: Exchange, found: CachedResponse, hit: Hit): void {
   } else exchange.respond(200, headers, found.body);
 }
 
-/** Logs a response from the cache. It used no tokens and cost nothing, which `gen_ai.cost` says. */
+/**
+ * Logs a response from the cache. It used no tokens and cost nothing, which `gen_ai.cost` says, except for the vector of its text.
+ */
 function recordHit(
   { record }: Exchange,
   { facts: { model, id, usage, finish }, system, cost }: CachedResponse,
@@ -226,7 +231,36 @@ function recordHit(
   if (id !== undefined) fields.set("gen_ai.response.id", id);
   if (finish !== undefined) fields.set("gen_ai.response.finish_reasons", finish);
   if (usage !== undefined) recordUsage(fields, usage);
+  const { embeddingCost: spent } = attributes;
+  if (spent !== undefined) chargeEmbedding(record, attributes, spent);
   record.onModelUsage?.(attributes);
-  if (cost === undefined) return;
-  fields.set("gen_ai.cost", "0").set("llm.cost.saved", String(Number(cost.toFixed(9))));
+  if (cost !== undefined || spent !== undefined) fields.set("gen_ai.cost", dollars(spent ?? 0));
+  if (cost !== undefined) fields.set("llm.cost.saved", dollars(cost));
+}
+
+/** Charges limits the vector of a text whose response was cached. */
+function chargeEmbedding(
+  { tokenCounters = [] }: Exchange["record"],
+  attributes: CallAttributes,
+  spent: number,
+): void {
+  const cost = withInput(NO_COST, spent);
+  attributes.cost = cost;
+  const { requestModel, responseModel } = attributes;
+  const names = {
+    ...(requestModel !== undefined && { requestModel }),
+    ...(responseModel !== undefined && { responseModel }),
+  };
+  for (const counter of tokenCounters) counter.count({ ...names, ...NO_TOKENS, cost });
+}
+
+const NO_COST = costOf({}, { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 });
+
+const NO_TOKENS = {
+  ...{ inputTokens: 0, cachedInputTokens: 0, cacheCreationInputTokens: 0 },
+  ...{ outputTokens: 0, totalTokens: 0 },
+};
+
+function dollars(amount: number): string {
+  return String(Number(amount.toFixed(9)));
 }

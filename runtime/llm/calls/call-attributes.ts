@@ -42,6 +42,8 @@ export class CallAttributes implements LlmCall {
   searches?: number;
   /** Costs in US dollars; absent if prices or tokens are unknown. */
   cost?: LlmCost;
+  /** Cost in US dollars of the vector that a cache compares; absent if there is none, or its price is unknown. */
+  embeddingCost?: number;
   /** Prices that apply to the call. */
   costRates?: TokenRates;
   /** Seconds from the request until the first content of a stream, and from there for each token of the output. */
@@ -85,7 +87,7 @@ export class CallAttributes implements LlmCall {
     // A price of zero would hide that a part of the call has none.
     if (rates === undefined || !coversCall(rates, usage, units)) return;
     this.costRates = rates;
-    this.cost = costOf(this.costRates, usage, units);
+    this.cost = withInput(costOf(this.costRates, usage, units), this.embeddingCost);
   }
 
   /** Adds the times of a stream, in seconds. */
@@ -93,6 +95,11 @@ export class CallAttributes implements LlmCall {
     if (firstToken !== undefined) this.timeToFirstToken = firstToken;
     if (perToken !== undefined) this.timePerOutputToken = perToken;
   }
+}
+
+/** Adds a cost of the input, in US dollars. */
+export function withInput(cost: LlmCost, more = 0): LlmCost {
+  return more === 0 ? cost : { ...cost, total: cost.total + more, input: cost.input + more };
 }
 
 /** Token counts of a call, as expressions read them. */

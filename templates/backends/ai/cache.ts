@@ -31,14 +31,14 @@ export function furtherCode(id: Name, node: CacheNode, cache: Name): Code {
 }
 
 function similarCode(
-  { target, model, threshold, maxVectors, path }: NonNullable<CacheNode["similar"]>,
+  { target, model, threshold, maxVectors, path, price }: NonNullable<CacheNode["similar"]>,
   ttl: number,
 ): Code {
   const open = imported("gwc/runtime/llm/cache/similar-requests", "similarRequests");
   const settings = {
     server: upstreamCode(target.url, target.connection),
     deadline: milliseconds(target.deadline),
-    ...{ model, path, threshold, maxVectors },
+    ...{ model, path, threshold, maxVectors, price },
     ttl: milliseconds(ttl),
   };
   return code`${open}(${literal(settings)})`;
