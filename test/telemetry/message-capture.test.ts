@@ -10,6 +10,7 @@ import {
   startGrpcCollector,
 } from "../harness/otlp-collector.ts";
 import { type Received, startScripted } from "../harness/scripted.ts";
+import { send } from "../harness/send.ts";
 import { asks } from "../llm/ask.ts";
 import { chunk, complete, startStream } from "../llm/llm-upstream.ts";
 
@@ -21,12 +22,24 @@ const byScript: Respond = (response, _, request: Received) => complete(response,
 async function startCapture(
   { host }: OtlpCollector,
   capture: object,
-  { respond = byScript, ai = {} }: { readonly respond?: Respond; readonly ai?: object } = {},
+  {
+    respond = byScript,
+    ai = {},
+    policies = {},
+    config = {},
+  }: {
+    readonly respond?: Respond;
+    readonly ai?: object;
+    readonly policies?: object;
+    readonly config?: object;
+  } = {},
 ): Promise<Gateway> {
   const upstream = await startScripted(respond);
   const provider = { provider: { openAI: { api: "completions" } }, hostOverride: upstream.host };
   return startGateway({
+    env: { CI_KEY: "secret" },
     file: {
+      config,
       frontendPolicies: { tracing: { host, protocol: "http", randomSampling: true, capture } },
     },
     listeners: [
@@ -34,6 +47,7 @@ async function startCapture(
         routes: [
           {
             policies: {
+              ...policies,
               ai: {
                 ...ai,
                 routes: {
@@ -89,6 +103,29 @@ it.each(Object.entries(asks))(
     expect(request).not.toHaveProperty(["llm.capture.truncated"]);
   },
 );
+
+it("a span names the caller and the cost as Langfuse reads them", async () => {
+  const collector = await startCollector();
+  const models = { "gpt-real": { rates: { input: 1e6 } } };
+  const gateway = await startCapture(
+    collector,
+    {},
+    {
+      policies: { apiKey: { keys: [{ key: "${CI_KEY}", metadata: { name: "ci" } }] } },
+      config: { modelCatalog: [{ inline: { providers: { openai: { models } } } }] },
+    },
+  );
+  const { status } = await send(
+    `${gateway.url}/v1/chat/completions`,
+    "POST",
+    { "content-type": "application/json", authorization: "Bearer secret" },
+    JSON.stringify({ model: "gpt-real", messages: [{ role: "user", content: "Hi" }] }),
+  );
+  expect(status).toBe(200);
+  const [request] = await attributesOfRequests(gateway, collector);
+  // 20 tokens of input for a dollar each.
+  expect(request).toMatchObject({ "user.id": "ci", "gen_ai.usage.cost": 20 });
+});
 
 const IMAGE = Buffer.alloc(3000, 7).toString("base64");
 

@@ -1,4 +1,5 @@
 import { receivedObjects } from "../../http/body/received-objects.ts";
+import { callerName } from "../../http/caller-identity.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import type { LongFieldWriter, MessageCapture } from "../../telemetry/message-capture.ts";
@@ -37,6 +38,9 @@ export function captureMessages(settings: CaptureSettings): MessageCapture {
       if (settings.input) written.input(llm, llm.messages);
       if (settings.output) written.output(exchange, llm.messages);
       written.end();
+      // Names that tools for conversations read: Langfuse has neither costs nor users by other ones.
+      attributes.text("user.id", callerName(exchange.record));
+      attributes.number("gen_ai.usage.cost", llm.cost?.total);
       return true;
     },
   };
