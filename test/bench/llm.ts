@@ -89,7 +89,10 @@ export async function measurePortkey(pace: Pace): Promise<PortkeyCosts> {
 /** It serves some hundred per second: so many are enough to compile what it does. */
 const PORTKEY_COMPILED = 8_000;
 
-async function withUpstream<Result>(work: (host: string) => Promise<Result>): Promise<Result> {
+/** Starts a provider for some work. */
+export async function withUpstream<Result>(
+  work: (host: string) => Promise<Result>,
+): Promise<Result> {
   const script = fileURLToPath(new URL("llm-upstream.ts", import.meta.url));
   const upstream = await start({ script, environment: {} }, "");
   try {
@@ -156,7 +159,8 @@ function responsesRequest(stream: boolean): string {
   });
 }
 
-function request(stream: boolean, headers: readonly string[]): string {
+/** Returns a request for a completion, with a prompt of 2 KB. */
+export function request(stream: boolean, headers: readonly string[]): string {
   return post("/v1/chat/completions", headers, {
     model: "gpt-5",
     stream,

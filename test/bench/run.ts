@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { freePort } from "../harness/free-port.ts";
 import { isInstalled } from "../harness/tool.ts";
+import { CACHED, measureCached } from "./cached.ts";
 import { formatCel, measureCel } from "./cel.ts";
 import { type Case, compare, formatCosts, median, quantile } from "./compare.ts";
 import { measurePolicies } from "./custom-policies.ts";
@@ -41,6 +42,7 @@ import { makeIdentity } from "./token.ts";
 //   routes        1,000 and 10,000 routes relative to ten
 //   llm           chat completions relative to the same bytes through a plain proxy: whole, streams, translated; and to
 //                 Portkey's gateway where PORTKEY names a folder: `npm install --prefix DIR @portkey-ai/gateway`
+//   cached        completions from the cache relative to direct responses
 //   nginx         requests relative to Debian's nginx and haproxy: small, over TLS, 1 MB, 100 events at once and 2 ms apart
 //   latency       how long requests take at fixed rates, relative to nginx
 //   footprint     start and idle memory relative to a hello-world server, memory of a held stream
@@ -97,6 +99,7 @@ try {
   if (isWanted("log")) await showLog();
   if (isWanted("dead collector")) await showDeadCollector();
   if (isWanted("llm")) await showLlm();
+  if (isWanted("cached")) await showCached();
   if (isWanted("nginx")) await showNginx();
   if (isWanted("latency")) await showLatency();
   if (isWanted("footprint")) await showFootprint();
@@ -258,6 +261,18 @@ async function showLlm(): Promise<void> {
     );
     isGood = quantile(times, 0.75) >= portkeyGoals[wanted] && isGood;
   }
+}
+
+/** Many short rounds, with both direct responses as the reference. Missed as an authorization server's goal is. */
+async function showCached(): Promise<void> {
+  const short = { ...pace, rounds: 3 * pace.rounds, requests: 2_000, warmUp: COMPILED };
+  const costs = await measureCached(short);
+  console.log('cached: CPU of a request relative to "direct response"');
+  process.stdout.write(formatCosts(costs));
+  const [, again, cached] = costs;
+  const cpu = joined(cached?.ratios ?? [], again?.ratios);
+  console.log(`a cached completion: CPU ${spread(cpu)} of a direct response (goal ${CACHED})`);
+  isGood = quantile(cpu, 0.25) <= CACHED && isGood;
 }
 
 async function showNginx(): Promise<void> {
