@@ -107,6 +107,28 @@ describe("keys made at run time, in Redis", () => {
     expect(refused.headers).toMatchObject({ "x-ratelimit-limit": "100" });
   });
 
+  it("are counted, revoked and accepted alike by replicas whose clocks differ by an hour", async () => {
+    const env = { REDIS_URL: (await RedisServer.start()).url };
+    const clock = (milliseconds: number) => {
+      const text = `const now = Date.now; Date.now = () => now() + ${milliseconds};`;
+      const file = path.join(temporaryFolder({ "clock.mjs": text }), "clock.mjs");
+      return { ...env, NODE_OPTIONS: `--import=${file}` };
+    };
+    const keys = workspace(redisOf(), env);
+    const [ahead, behind] = await Promise.all([
+      start(redisOf(), clock(3_600_000)),
+      start(redisOf(), clock(-3_600_000)),
+    ]);
+    const key = await made(keys("create", "ci", "--rate", "20/hour", "--expires", "1d"));
+    const found = await statuses(30, (index) => (index % 2 === 0 ? ahead : behind), key);
+    expect(found.filter((status) => status === 200)).toHaveLength(20);
+    const other = await made(keys("create", "other", "--expires", "1d"));
+    for (const gateway of [ahead, behind]) expect(await statusOf(gateway, other)).toBe(200);
+    expect((await keys("revoke", "other")).code).toBe(0);
+    await pause(1000);
+    for (const gateway of [ahead, behind]) expect(await statusOf(gateway, other)).toBe(401);
+  });
+
   it("are known during an outage, while unknown ones get 503, and readiness is unaffected", async () => {
     const redis = await RedisServer.start();
     const env = { REDIS_URL: redis.url };
