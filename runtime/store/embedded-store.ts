@@ -68,7 +68,7 @@ class EmbeddedStore implements Store {
   readonly isWatching = false;
   readonly buckets = undefined;
   readonly responses = undefined;
-  readonly replicas = undefined;
+  readonly channels = undefined;
   readonly #database: DatabaseSync;
   readonly #read: StatementSync;
   readonly #list: StatementSync;

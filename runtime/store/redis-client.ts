@@ -74,7 +74,7 @@ export function openClient({ url, isCluster, sentinelName }: ReadConfig): Client
  * Returns the identity of the server's process, which changes with a restart and in a failover. Empty if it is a cluster, where each
  * node has its own, or if the user may not ask.
  */
-export async function serverOf(client: Client): Promise<string> {
+export async function serverIdentity(client: Client): Promise<string> {
   if (client instanceof Cluster) return "";
   const info = await client.info("server").catch((error: unknown) => {
     if (isReply(error)) return "";

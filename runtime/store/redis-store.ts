@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { storeErrors, storeUp } from "../metrics/table/store.ts";
 import type { AccountReport, BucketState, Buckets } from "./buckets.ts";
+import type { Channels } from "./channels.ts";
 import {
   type Client,
   IS_UNUSABLE,
@@ -10,9 +11,8 @@ import {
   type ReadConfig,
   type RedisConfig,
   reasonOf,
-  serverOf,
+  serverIdentity,
 } from "./redis-client.ts";
-import { RedisReplicas } from "./redis-replicas.ts";
 import { RedisResponses } from "./redis-responses.ts";
 import {
   addScript,
@@ -21,6 +21,7 @@ import {
   takeScript,
   usageScript,
 } from "./redis-scripts.ts";
+import { type ChannelListener, RedisSubscriptions } from "./redis-subscriptions.ts";
 import { readUsagePlace, usageCommands, usagePlaces } from "./redis-usage.ts";
 import type { StoredResponses } from "./responses.ts";
 import {
@@ -91,26 +92,28 @@ export class RedisStore implements Store {
   readonly isLocal = false;
   readonly buckets: Buckets = {
     take: (report) => this.#take(report),
-    onLoss: (listener) => void this.#listen(this.#lossChannel, listener),
+    onLoss: (listener) => void this.#subscriptions.listen(this.#lossChannel, listener),
   };
   readonly responses: StoredResponses;
-  readonly replicas = new RedisReplicas({
-    receive: (name, listener) => this.#receive(name, listener),
+  readonly channels: Channels = {
+    receive: (name, listener) =>
+      this.#subscriptions.receive(
+        this.#replicaChannel(name),
+        (text) => text !== undefined && listener(text),
+      ),
     send: async (name, text) => {
       await this.#send(() => this.#client.publish(this.#replicaChannel(name), text));
     },
-  });
+  };
   readonly #prefix: string;
   readonly #client: Client;
-  readonly #subscriber: Client;
+  readonly #subscriptions: RedisSubscriptions;
   readonly #reports: Pick<StorePlace, "warn" | "metrics">;
-  readonly #listeners = new Map<string, Set<(id: string | undefined) => void>>();
   readonly #withdrawMetric: () => void;
   /** Why the store is away; `undefined` if it responds. */
   #problem: string | undefined = "not connected yet";
   /** Whether the present problem was logged. */
   #isLogged = false;
-  #isSubscribed = false;
   /** Identity of the server's process; empty if it is unknown or a cluster. */
   #server = "";
   #isClosed = false;
@@ -126,18 +129,16 @@ export class RedisStore implements Store {
       send: (command) => this.#send(() => command(this.#client)),
       run: (script, keys, values) => this.#run(script, keys, values),
     });
-    this.#subscriber = openClient(settings);
+    this.#subscriptions = new RedisSubscriptions(settings, reports.warn);
     this.#withdrawMetric = reports.metrics.read(storeUp, () => [
       [[], this.#problem === undefined ? 1 : 0],
     ]);
-    for (const client of [this.#client, this.#subscriber])
+    for (const client of [this.#client, this.#subscriptions.client])
       client.on("error", (error: Error) => {
         this.#lastError = reasonOf(error);
       });
     this.#client.on("ready", () => void this.#ask());
     this.#client.on("close", () => this.#away(this.#lastError));
-    this.#subscriber.on("ready", () => void this.#subscribe());
-    this.#subscriber.on("close", () => this.#missChanges());
   }
 
   /** Connects. Resolves when the store responds, or after this many milliseconds; it then connects in the background. */
@@ -145,7 +146,7 @@ export class RedisStore implements Store {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, patience);
     // Failures are reported by the events; both clients keep trying.
-    const attempts = [this.#client, this.#subscriber].map((client) => client.connect());
+    const attempts = [this.#client, this.#subscriptions.client].map((client) => client.connect());
     void Promise.allSettled(attempts).then(async () => {
       await this.#ask();
       resolve();
@@ -156,7 +157,7 @@ export class RedisStore implements Store {
   }
 
   get isWatching(): boolean {
-    return this.#isSubscribed && this.#problem === undefined;
+    return this.#subscriptions.isActive && this.#problem === undefined;
   }
 
   async read(space: Space, id: string): Promise<string | undefined> {
@@ -231,17 +232,16 @@ export class RedisStore implements Store {
     }
   }
 
-  onChange(space: Space, listener: (id: string | undefined) => void): () => void {
-    return this.#listen(this.#channel(space), listener);
+  onChange(space: Space, listener: ChannelListener): () => void {
+    return this.#subscriptions.listen(this.#channel(space), listener);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.replicas.close();
     clearTimeout(this.#probe);
     this.#withdrawMetric();
     this.#client.disconnect();
-    this.#subscriber.disconnect();
+    this.#subscriptions.client.disconnect();
   }
 
   get #lossChannel(): string {
@@ -250,22 +250,6 @@ export class RedisStore implements Store {
 
   #replicaChannel(name: string): string {
     return `${this.#prefix}{replica}:${name}`;
-  }
-
-  async #receive(name: string, listener: (text: string) => void): Promise<void> {
-    const channel = this.#replicaChannel(name);
-    this.#listeners.set(channel, new Set([(text) => text !== undefined && listener(text)]));
-    if (this.#subscriber.status === "ready") await this.#subscribe([channel]);
-  }
-
-  #listen(channel: string, listener: (id: string | undefined) => void): () => void {
-    const listeners = this.#listeners.get(channel) ?? new Set();
-    this.#listeners.set(channel, listeners);
-    listeners.add(listener);
-    if (this.#subscriber.status === "ready") void this.#subscribe([channel]);
-    return () => {
-      listeners.delete(listener);
-    };
   }
 
   async #take({ bucket, shape, ...report }: AccountReport): Promise<BucketState> {
@@ -343,7 +327,7 @@ export class RedisStore implements Store {
     if (this.#isClosed) return;
     try {
       await this.#client.ping();
-      this.#server = await serverOf(this.#client);
+      this.#server = await serverIdentity(this.#client);
     } catch (error) {
       if (this.#client.status === "ready") this.#lastError = reasonOf(error);
       this.#away(this.#lastError);
@@ -352,34 +336,6 @@ export class RedisStore implements Store {
     if (this.#isLogged) this.#reports.warn("the store responds again");
     this.#isLogged = false;
     this.#problem = undefined;
-  }
-
-  async #subscribe(channels = Array.from(this.#listeners.keys())): Promise<void> {
-    if (channels.length === 0) return;
-    try {
-      await this.#subscriber.subscribe(...channels);
-      this.#subscriber.removeAllListeners("message");
-      this.#subscriber.on("message", (channel: string, id: string) => this.#notify(channel, id));
-      // Changes before the subscription were missed.
-      for (const channel of channels) this.#notify(channel, undefined);
-      this.#isSubscribed = true;
-    } catch (error) {
-      this.#missChanges();
-      // Without the permission (ACL: channels), values are read again instead.
-      if (isReply(error))
-        this.#reports.warn(
-          `the store does not report changes, so they are asked for: ${reasonOf(error)}`,
-        );
-    }
-  }
-
-  #missChanges(): void {
-    this.#isSubscribed = false;
-    for (const channel of this.#listeners.keys()) this.#notify(channel, undefined);
-  }
-
-  #notify(channel: string, id: string | undefined): void {
-    for (const listener of this.#listeners.get(channel) ?? []) listener(id);
   }
 
   /** All keys of a space, or of the counters of one request, are on one node of a cluster: it hashes what is in braces. */

@@ -1,5 +1,5 @@
 import type { Buckets } from "./buckets.ts";
-import type { Replicas } from "./replicas.ts";
+import type { Channels } from "./channels.ts";
 import type { StoredResponses } from "./responses.ts";
 import type { PeriodUsage, UsageBatch, UsageSelection } from "./usage.ts";
 
@@ -36,8 +36,8 @@ export interface Store {
   readonly buckets: Buckets | undefined;
   /** Responses that replicas share; `undefined` if the store belongs to one machine. */
   readonly responses: StoredResponses | undefined;
-  /** The other replicas; `undefined` if the store belongs to one machine. */
-  readonly replicas: Replicas | undefined;
+  /** Channels between replicas; `undefined` if the store belongs to one machine. */
+  readonly channels: Channels | undefined;
   /** Closes files and connections; later calls reject. */
   close(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { BridgedCall } from "./bridged-call.ts";
 import { BridgedListener } from "./bridged-listener.ts";
 import { sendLeg } from "./send-leg.ts";
 import { initializeResponse } from "./session-results.ts";
-import { answerElsewhere } from "./waiting-calls.ts";
+import { passOnResponse } from "./waiting-calls.ts";
 
 /** Serves clients with sessions from targets of revision 2026-07-28, which have none. */
 export const toStateless: SessionBridge = {
@@ -33,7 +33,7 @@ export const toStateless: SessionBridge = {
   notify({ session, exchange }, message) {
     if (message.kind === "response") {
       for (const call of session.calls.values()) if (call.takeResponse(message.id, message)) return;
-      answerElsewhere(exchange.gateway, message);
+      passOnResponse(exchange.gateway, message);
     } else if (message.method === "notifications/cancelled") {
       const id = paramOf(message, "requestId");
       if (id !== undefined) session.calls.get(textAt(message.text, id))?.takeBack();

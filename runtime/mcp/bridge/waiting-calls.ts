@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { GatewayContext } from "../../process/gateway-context.ts";
-import type { ReplicaCalls, Replicas } from "../../store/replicas.ts";
+import { ReplicaCalls } from "../../process/replica-calls.ts";
+import type { Channels } from "../../store/channels.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
 import type { Call, CallSink } from "../transports/target.ts";
 import { callByText, textSink } from "../transports/text-call.ts";
@@ -14,8 +15,8 @@ export class WaitingCalls {
   readonly #replicas: ReplicaCalls;
 
   /** `key`: the key that replicas share. */
-  constructor(replicas: Replicas, key: Buffer) {
-    this.#replicas = replicas.open(key, (id, request, listener) =>
+  constructor(channels: Channels, key: Buffer) {
+    this.#replicas = new ReplicaCalls(channels, key, (id, request, listener) =>
       this.#waiting.get(id)?.(ownMessage(request), textSink(listener)),
     );
   }
@@ -48,18 +49,18 @@ export class WaitingCalls {
   }
 }
 
-/** Instances by their replicas: a reload continues them. */
-const instances = new WeakMap<Replicas, WaitingCalls>();
+/** Instances by the channels of a store: a reload continues them. */
+const instances = new WeakMap<Channels, WaitingCalls>();
 
 /** Returns the waiting calls of a gateway; `undefined` if it shares no store. */
 export function waitingCalls({
   store,
   sessionKey,
 }: Pick<GatewayContext, "store" | "sessionKey">): WaitingCalls | undefined {
-  const replicas = store?.replicas;
-  if (replicas === undefined) return undefined;
-  const known = instances.get(replicas) ?? new WaitingCalls(replicas, sessionKey);
-  instances.set(replicas, known);
+  const channels = store?.channels;
+  if (channels === undefined) return undefined;
+  const known = instances.get(channels) ?? new WaitingCalls(channels, sessionKey);
+  instances.set(channels, known);
   return known;
 }
 
@@ -69,7 +70,7 @@ export function newAskedId(waiting: WaitingCalls | undefined): string {
 }
 
 /** Gives a client's response to the replica that waits for it. */
-export function answerElsewhere(gateway: GatewayContext, response: Message): void {
+export function passOnResponse(gateway: GatewayContext, response: Message): void {
   const waiting = waitingCalls(gateway);
   const replica = /^"([\w-]+)\.[\w-]+"$/.exec(response.id)?.[1];
   if (waiting === undefined || replica === undefined || replica === waiting.replica) return;

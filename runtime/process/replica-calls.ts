@@ -1,20 +1,15 @@
 import { randomBytes } from "node:crypto";
+import type { Channels } from "../store/channels.ts";
 import {
+  type CallHandle,
   type CallMessage,
+  type LineCall,
   type ServeLineCall,
   serveCall,
   startCall,
-} from "../process/line-calls.ts";
-import { sealSession, unsealSession } from "../process/session-seal.ts";
-import type { LineListener, ThreadLine } from "../process/thread-links.ts";
-import type { ReplicaCalls, Replicas } from "./replicas.ts";
-
-/** Channels of a store, which deliver at most once and in order. */
-export interface Channels {
-  /** Resolves when texts for this name are received. */
-  receive(name: string, listener: (text: string) => void): Promise<void>;
-  send(name: string, text: string): Promise<void>;
-}
+} from "./line-calls.ts";
+import { sealSession, unsealSession } from "./session-seal.ts";
+import type { LineListener, ThreadLine } from "./thread-links.ts";
 
 /** Milliseconds until the other replica has to confirm a new line. */
 const ANSWER_WITHIN = 3000;
@@ -31,28 +26,12 @@ interface Envelope {
   readonly message?: CallMessage;
 }
 
-/** Calls between replicas through channels of Redis. */
-export class RedisReplicas implements Replicas {
-  readonly #channels: Channels;
-  #calls: ReplicaLinks | undefined;
-
-  constructor(channels: Channels) {
-    this.#channels = channels;
-  }
-
-  open(key: Buffer, serve: ServeLineCall): ReplicaCalls {
-    this.#calls ??= new ReplicaLinks(this.#channels, key, serve);
-    return this.#calls;
-  }
-
-  /** Ends all calls. */
-  close(): void {
-    this.#calls?.close();
-  }
-}
-
-/** The lines between this replica and the others. */
-class ReplicaLinks implements ReplicaCalls {
+/**
+ * Calls between this replica and the others that share a store. Messages are sealed, so that the store can neither read nor change
+ * them.
+ */
+export class ReplicaCalls {
+  /** Name of this replica; each thread of a process and each start have one of their own. */
   readonly name = randomBytes(9).toString("base64url");
   readonly #channels: Channels;
   readonly #key: Buffer;
@@ -61,6 +40,7 @@ class ReplicaLinks implements ReplicaCalls {
   /** Resolves when responses can be received. */
   readonly #isReady: Promise<void>;
 
+  /** `key`: key of AES-256-GCM that the replicas share. */
   constructor(channels: Channels, key: Buffer, serve: ServeLineCall) {
     this.#channels = channels;
     this.#key = key;
@@ -70,7 +50,8 @@ class ReplicaLinks implements ReplicaCalls {
     this.#isReady.catch(() => {});
   }
 
-  call(replica: string, ...call: Parameters<ServeLineCall>) {
+  /** Starts a call. Its listener learns that it is gone if the replica does not respond. */
+  call(replica: string, ...call: LineCall): CallHandle | undefined {
     const open = (listener: LineListener<CallMessage>) => {
       const line = this.#line(randomBytes(12).toString("base64url"), replica, true);
       line.listener = listener;
@@ -78,10 +59,6 @@ class ReplicaLinks implements ReplicaCalls {
       return line;
     };
     return startCall(open, ...call);
-  }
-
-  close(): void {
-    for (const line of Array.from(this.#lines.values())) line.lose();
   }
 
   #line(id: string, replica: string, isOpener: boolean): ReplicaLine {
