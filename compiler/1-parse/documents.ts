@@ -14,6 +14,7 @@ import {
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
 import type { ConfigValue } from "../schema/config-values.ts";
+import { presentFields } from "./earlier/present-fields.ts";
 import { FOREIGN_SPACE, foreignSpace, syntaxProblem } from "./syntax-advice.ts";
 import { plainValue } from "./values.ts";
 
@@ -36,7 +37,7 @@ export function parseYaml(text: string): readonly Document[] {
 
 /**
  * Reads the YAML documents of a file: unique keys, no merge keys, no unknown anchors. Reports mistakes; a file with any
- * is not compiled further. `parsed` is its parsed text, if that is known.
+ * is not compiled further. Fields in an earlier form are rewritten, which is a warning. `parsed` is its parsed text, if that is known.
  */
 export function readDocuments(
   name: string,
@@ -55,6 +56,8 @@ export function readDocuments(
     const aliases =
       mayAlias && yaml.errors.length === 0 ? aliasTargets(yaml, origin, diagnostics) : NO_ALIASES;
     if (yaml.errors.length === 0) refuseAliasBomb(yaml, aliases, origin, diagnostics);
+    for (const { offsets, ...params } of presentFields(yaml, aliases))
+      diagnostics.report("earlier-form", { ...origin, offsets }, params);
     return { yaml, aliases };
   });
   let data: readonly ConfigValue[] | undefined;

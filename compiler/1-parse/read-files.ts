@@ -105,6 +105,8 @@ export function reportOtherTool(file: SourceFile, diagnostics: Diagnostics): boo
   return true;
 }
 
+const READABLE: ReadonlySet<string> = new Set(["duplicate-key", "earlier-form"]);
+
 function readOne(
   name: string,
   file: string,
@@ -114,8 +116,8 @@ function readOne(
   const found = new Diagnostics();
   const source = readDocuments(name, file, text, found, parsed);
   const forms = source.documents.map(formOf);
-  // A repeated key is reported, and the rest of the file can still be read.
-  const isBroken = found.list.some(({ code }) => code !== "duplicate-key");
+  // After a repeated key, or a field in an earlier form, the rest of the file can still be read.
+  const isBroken = found.list.some(({ code }) => !READABLE.has(code));
   return { source, found: found.list, isBroken, forms, plain: () => plainDocuments(source) };
 }
 

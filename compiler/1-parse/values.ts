@@ -38,6 +38,7 @@ export function readValue(
   const context: Context = {
     aliases: document.aliases,
     path: [],
+    mayBeNull: (key, path) => mayBeNull(schema, key, path),
     expand: (text, isPlain, path) => expand(text, isPlain, path, expansion),
   };
   return { value: toValue(document.yaml.contents as Node | null, context), envTemplates, expanded };
@@ -115,6 +116,8 @@ interface Context {
   readonly aliases: ReadonlyMap<Alias, Node>;
   /** Current path of the traversal. */
   readonly path: (string | number)[];
+  /** Whether a field of the mapping at a path is absent if it is null; never, if it is undefined. */
+  readonly mayBeNull?: (key: string, path: ConfigPath) => boolean;
   /** Expands a string with a dollar sign, or one that may be a quantity. */
   readonly expand: (text: string, isPlain: boolean, path: ConfigPath) => ConfigValue;
 }
@@ -137,6 +140,7 @@ function toValue(node: Node | null, context: Context): ConfigValue {
     const record: Record<string, ConfigValue> = Object.create(null);
     for (const pair of node.items) {
       const key = isScalar(pair.key) ? String(pair.key.value) : "";
+      if (isWrittenNull(pair.value) && context.mayBeNull?.(key, context.path) === true) continue;
       record[key] = childValue(pair.value, key, context);
     }
     return record;
@@ -153,6 +157,18 @@ function toValue(node: Node | null, context: Context): ConfigValue {
     : value == null
       ? null
       : String(value);
+}
+
+/** Whether a value is the word `null`, not only empty: agentgateway's admin page writes it for absent fields. */
+function isWrittenNull(node: unknown): boolean {
+  return isScalar(node) && node.value === null && node.source !== undefined && node.source !== "";
+}
+
+/** Whether null means that an optional field is absent. A mapping may be a policy, which must not vanish. */
+function mayBeNull(schema: Schema, key: string, path: ConfigPath): boolean {
+  const fields = schemaAt(schema, path);
+  const type = fields?.properties?.[key]?.type;
+  return type !== undefined && type !== "object" && fields?.required?.includes(key) !== true;
 }
 
 /** Whether a string may need expansion. */

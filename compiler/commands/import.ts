@@ -1,4 +1,4 @@
-import { presentForm } from "../import/agentgateway/present-form.ts";
+import { presentForm, withPresentFields } from "../import/agentgateway/present-form.ts";
 import { formatOf, IMPORT_FORMATS, type ImportFile, importers } from "../import/formats.ts";
 import { importedText } from "../import/imported-text.ts";
 import { type AcceptedFile, acceptedFile } from "../import/remove-unsupported.ts";
@@ -45,7 +45,8 @@ async function importFile(
   const from = oneOf(IMPORT_FORMATS, options.from, formatOf(files));
   const read = from === "agentgateway" ? asItIs(text) : importers[from](files, host);
   if (typeof read === "string") return refused(file, read);
-  const written = read === undefined ? text : importedText(positionals.join(", "), read);
+  const written =
+    read === undefined ? withPresentFields(text).text : importedText(positionals.join(", "), read);
   const isYaml = /\.(ya?ml|json)$/i.test(file) || file === "-";
   const checked = acceptedFile(isYaml ? file : `${file}.yaml`, written, host);
   if (typeof checked === "string") return refused(file, `cannot be imported: ${checked}`);

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { isMap, LineCounter, parseAllDocuments } from "yaml";
+import { nameList } from "../diagnostics/name-list.ts";
 import { fileProblem, type Host, overlaidHost } from "../host.ts";
 import { presentForm } from "../import/agentgateway/present-form.ts";
 import { checkInput } from "../inspect/check-input.ts";
@@ -20,8 +21,8 @@ export const upgrade: Command = {
     "Compares the fields of an earlier version (--from) with those of this one, and lists the places in FILES (default: " +
     "gateway.yaml) that are refused now, or that have another meaning because a default changed. Save the schema with the " +
     "earlier version: `gwc schema` for files, `gwc schema --crd` for manifests.\n" +
-    "--write rewrites `binds` and the ports of `llm` and `mcp` as `gateways`, the form that `gwc init` writes. The gateway is the " +
-    "same, and comments are kept.\n" +
+    "--write rewrites fields from before agentgateway 1.0, and `binds` and the ports of `llm` and `mcp` as `gateways`, the form " +
+    "that `gwc init` writes. The gateway is the same, and comments are kept.\n" +
     "`gwc check` finds every mistake, and `gwc diff --git REVISION` what changes for callers.\n" +
     "Exit code: 0 nothing to do, 1 places need an edit, 2 usage error.",
   options: [
@@ -98,14 +99,19 @@ function rewritten(file: string, text: string, isWritten: boolean, host: Host): 
   const after = overlaidHost(host, new Map([[path.resolve(file), form.text]]));
   const [before, now] = [host, after].map((each) => errorsIn(file, each));
   if (now !== before) return [];
-  if (!isWritten)
-    return [`${file}: an older form; \`gwc upgrade --write\` rewrites it as gateways`];
+  const what = [
+    ...(form.hasGateways ? ["gateways"] : []),
+    ...(form.earlier.length > 0
+      ? [`present fields for ${nameList([...new Set(form.earlier)], "and")}`]
+      : []),
+  ].join(", with ");
+  if (!isWritten) return [`${file}: an older form; \`gwc upgrade --write\` rewrites it as ${what}`];
   try {
     writeFileSync(file, form.text);
   } catch (error) {
     return [`${file}: not written: ${fileProblem(error)}`];
   }
-  return [`${file}: rewritten as gateways`];
+  return [`${file}: rewritten as ${what}`];
 }
 
 function errorsIn(file: string, host: Host): number {

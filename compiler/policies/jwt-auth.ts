@@ -4,7 +4,6 @@ import type { BackendConnection } from "../model/connections.ts";
 import type { Text } from "../model/texts.ts";
 import {
   anyText,
-  choice,
   type Infer,
   list,
   type ObjectValue,
@@ -116,10 +115,11 @@ const ISSUER = "The token's issuer: must equal its `iss` exactly.";
 /** Schema of `jwtValidationOptions`. */
 export const validationSchema = object(
   {
-    requiredClaims: list(choice("A claim.", ["exp", "nbf", "aud", "iss", "sub"]), {
+    requiredClaims: list(shortText("Name of a claim."), {
       uniqueItems: true,
+      maxItems: 32,
       description:
-        "Claims that a token must have; `exp` by default. Claims that are present are always checked.",
+        "Claims that a token must have, by their names; `exp` by default. The values of `exp`, `nbf`, `aud` and `iss` are always checked.",
     }),
   },
   { description: "Which claims a token must have." },

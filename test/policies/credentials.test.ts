@@ -65,7 +65,9 @@ beforeAll(async () => {
       "more-claims": {
         policies: {
           jwtAuth: {
-            providers: [{ ...issuer, jwtValidationOptions: { requiredClaims: ["exp", "sub"] } }],
+            providers: [
+              { ...issuer, jwtValidationOptions: { requiredClaims: ["exp", "sub", "team"] } },
+            ],
           },
         },
       },
@@ -158,7 +160,8 @@ it("the required claims of a token can be configured", async () => {
   expect(await status("no-claims", {})).toBe(200);
   expect(await status("no-claims", { exp: now() - 600 })).toBe(401);
   expect(await status("more-claims", { exp: now() + 600 })).toBe(401);
-  expect(await status("more-claims", { exp: now() + 600, sub: "a" })).toBe(200);
+  expect(await status("more-claims", { exp: now() + 600, sub: "a" })).toBe(401);
+  expect(await status("more-claims", { exp: now() + 600, sub: "a", team: "b" })).toBe(200);
   expect(await status("jwt-header", {})).toBe(401);
 });
 

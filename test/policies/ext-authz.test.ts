@@ -46,6 +46,11 @@ beforeAll(async () => {
           },
         },
       }),
+      // As before agentgateway 1.0.
+      earlierContext: route({ context: { team: "red" } }),
+      earlierOpen: route({ host: "127.0.0.1:1", failOpen: true }),
+      earlierStatus: route({ host: "127.0.0.1:1", statusOnError: 503 }),
+      earlierSlow: route({ timeout: "100ms" }),
       few: route({ includeRequestHeaders: [":path", "X-Some"] }),
       body: route({ includeRequestBody: { maxRequestBytes: 8 } }),
       readBefore: route({
@@ -167,7 +172,10 @@ describe("extAuthz over gRPC", () => {
 
   it("sends context, metadata of expressions, and only the configured headers", async () => {
     await ask("/context");
+    await ask("/earlierContext");
     await ask("/few", {}, { "x-some": "1", "x-other": "2" });
+    const [earlier] = asked("/earlierContext");
+    expect(earlier?.message.attributes.context_extensions).toEqual({ team: "red" });
     const [context] = asked("/context");
     expect(context?.message.attributes.context_extensions).toEqual({ team: "blue" });
     expect(context?.message.attributes.metadata_context.filter_metadata).toEqual({
@@ -337,7 +345,10 @@ describe("extAuthz over gRPC", () => {
     ["a server that is not there", "/closed", {}, 403],
     ["an error of the server", "/plain", { abort: "INTERNAL" }, 403],
     ["a server that takes too long", "/slow", { sleep: 1 }, 403],
+    ["a server that takes longer than an earlier timeout", "/earlierSlow", { sleep: 1 }, 403],
     ["a configured status", "/status", {}, 503],
+    ["an earlier statusOnError", "/earlierStatus", {}, 503],
+    ["an earlier failOpen", "/earlierOpen", {}, 200],
     ["a mode that lets requests pass", "/open", {}, 200],
   ])("without a verdict: %s", async (_name, path, verdict, status) => {
     const response = await ask(path, verdict);

@@ -27,7 +27,6 @@ export function llmSchema() {
         format: "ip",
       }),
       models: listOfParts(modelSchema(), {
-        minItems: 1,
         maxItems: 256,
         description: "Models that clients can request.",
       }),

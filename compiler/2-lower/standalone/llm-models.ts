@@ -6,7 +6,7 @@ import { readModelConditions } from "../../backends/ai/model-conditions.ts";
 import { optionsOfModel, type ProviderOptions } from "../../backends/ai/providers/index.ts";
 import { readModelPolicies } from "../../backends/parts/read-policies.ts";
 import { isPartial } from "../../config/broken-parts.ts";
-import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import { suggest } from "../../diagnostics/suggestion.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-policies.ts";
 import type { Configured, LlmPolicies } from "../../model/llm-policies.ts";
@@ -30,7 +30,11 @@ export function readModels(
       context.diagnostics.report("passed-unread", childOf(at, "passthrough"), {});
     return found === undefined ? [] : [guarded(found, general)];
   });
-  if (!isPartial(childOf(origin, "models"), context)) shared.reportUnused();
+  if (!isPartial(childOf(origin, "models"), context)) {
+    if (models.length === 0)
+      context.diagnostics.report("no-models", keyPlace(childOf(origin, "models")), {});
+    shared.reportUnused();
+  }
   for (const [name, [first, ...others]] of Map.groupBy(read, (model) => model.name)) {
     const other = others.find(({ isInternal }) => isInternal !== first?.isInternal);
     if (other !== undefined) context.diagnostics.report("mixed-visibility", other.origin, { name });

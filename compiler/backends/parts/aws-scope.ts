@@ -8,6 +8,8 @@ import type { Text } from "../../model/texts.ts";
 export function awsScopeOf(url: Text | undefined): Partial<AwsScope> {
   if (typeof url !== "string" || !URL.canParse(url)) return {};
   const { hostname } = new URL(url);
+  // Stands for a missing server, to which no request is sent: its scope is no mistake of the policy.
+  if (hostname.endsWith(".invalid")) return { service: "unresolved", region: "unresolved" };
   const [, lambdaRegion] = /\.lambda-url\.([a-z0-9-]+)\.on\.aws$/.exec(hostname) ?? [];
   if (lambdaRegion !== undefined) return { service: "lambda", region: lambdaRegion };
   const [, service, region] =

@@ -252,7 +252,8 @@ export const policyMessages = {
   "connection-header": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `policies cannot change "${name}"`,
-    hint: ({ name }) => (name === "host" ? "use hostRewrite or urlRewrite.authority" : undefined),
+    hint: ({ name }) =>
+      name.toLowerCase() === "host" ? "use hostRewrite or urlRewrite.authority" : undefined,
     explanation:
       "Content-Length, Transfer-Encoding, Connection and similar headers belong to one connection, and the gateway " +
       "generates them for each message (RFC 9110 7.6.1). Changing them could make two servers parse one message " +

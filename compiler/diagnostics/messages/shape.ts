@@ -68,6 +68,14 @@ export const shapeMessages = {
       "The field is part of agentgateway's configuration, or an empty group of settings. gwc serves the same requests " +
       "without it, so the file is accepted. A field that restricts who may do what is never ignored.",
   }),
+  "earlier-form": message<{ field: string; instead: string }>({
+    severity: "warning",
+    text: ({ field }) => `"${field}" is a form that agentgateway had before 1.0`,
+    hint: ({ instead }) => `${instead}; \`gwc upgrade --write\` does it`,
+    explanation:
+      "Some fields of agentgateway before version 1.0 have other names or places now. gwc reads them with their " +
+      "meaning if there is only one, and `gwc upgrade --write` rewrites them. `--strict` makes them errors.",
+  }),
   "wrong-choice": message<{
     owner: string;
     rule: "exactlyOneOf" | "atLeastOneOf" | "atMostOneOf";

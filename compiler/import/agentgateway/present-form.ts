@@ -1,4 +1,5 @@
 import {
+  type Alias,
   type Document,
   isMap,
   isScalar,
@@ -7,30 +8,54 @@ import {
   type Pair,
   parseDocument,
   Scalar,
+  visit,
   YAMLMap,
   YAMLSeq,
 } from "yaml";
+import { presentFields } from "../../1-parse/earlier/present-fields.ts";
 
 /** A file in agentgateway's present form. */
 export interface PresentForm {
   readonly text: string;
+  /** Names of its fields in forms from before 1.0. */
+  readonly earlier: readonly string[];
+  /** Whether its routes attach to gateways now. */
+  readonly hasGateways: boolean;
   /** Places of routes by their places in the old form. */
   readonly moved: ReadonlyMap<string, string>;
 }
 
 /**
- * Rewrites `binds` and the ports of `llm` and `mcp` as `gateways` with routes that attach to them; comments are kept.
- * The program is the same. Returns a file without them, or with parts that have no other form, unchanged.
+ * Rewrites fields from before agentgateway 1.0, and `binds` and the ports of `llm` and `mcp` as `gateways` with routes
+ * that attach to them; comments are kept. The program is the same. Returns a file without them, or with parts that have
+ * no other form, unchanged.
  */
 export function presentForm(text: string): PresentForm {
-  const document = parseDocument(text, { logLevel: "silent" });
-  const unchanged = { text, moved: new Map<string, string>() };
+  const { text: present, earlier } = withPresentFields(text);
+  const document = parseDocument(present, { logLevel: "silent" });
+  const unchanged = { text: present, earlier, hasGateways: false, moved: new Map() };
   if (document.errors.length > 0 || !isMap(document.contents)) return unchanged;
   const form = new Rewriting(document, document.contents);
   if (!form.isPossible()) return unchanged;
   form.rewrite();
   const written = textOfDocument(document);
-  return written === undefined ? unchanged : { text: written, moved: form.moved };
+  if (written === undefined) return unchanged;
+  return { text: written, earlier, hasGateways: true, moved: form.moved };
+}
+
+/** Rewrites fields from before agentgateway 1.0; comments are kept. */
+export function withPresentFields(text: string): Pick<PresentForm, "text" | "earlier"> {
+  const document = parseDocument(text, { logLevel: "silent" });
+  const aliases = new Map<Alias, Node>();
+  visit(document, {
+    Alias(_, alias) {
+      const target = alias.resolve(document);
+      if (target !== undefined) aliases.set(alias, target);
+    },
+  });
+  const earlier = presentFields(document, aliases).map(({ field }) => field);
+  const written = earlier.length === 0 ? text : textOfDocument(document);
+  return written === undefined ? { text, earlier: [] } : { text: written, earlier };
 }
 
 /** Returns the YAML of a document; `undefined` if an alias would come before its anchor. */
