@@ -43,7 +43,12 @@ import {
   resolveHostnames,
   resolveRoute,
 } from "./routes.ts";
-import { reportUnreachable, routingTable, type TableRoute } from "./routing-table.ts";
+import {
+  reportPrecededPatterns,
+  reportUnreachable,
+  routingTable,
+  type TableRoute,
+} from "./routing-table.ts";
 import { resolveStore, sharedStoreOf } from "./store.ts";
 import { resolveTcpBinds } from "./tcp-binds.ts";
 import { checkToolLocks } from "./tool-locks.ts";
@@ -348,10 +353,9 @@ function resolveBinds(
       hostnames: hostnamesOf(served, connectionHostnames(port, gateway)),
     };
   });
-  reportUnreachable(
-    binds.flatMap(({ listeners }) => listeners),
-    context.diagnostics,
-  );
+  const all = binds.flatMap(({ listeners }) => listeners);
+  reportUnreachable(all, context.diagnostics);
+  reportPrecededPatterns(all, context.diagnostics);
   return binds;
 }
 

@@ -1,3 +1,4 @@
+import { canBeginWith } from "../cel/regex/can-begin-with.ts";
 import { compareHostnames, intersectHostnames } from "../config/hostnames.ts";
 import { type Diagnostics, placeKey } from "../diagnostics/diagnostic.ts";
 import type { HostEntries, ListenerNode, RouteEntry, RouteNode } from "../ir/program.ts";
@@ -145,6 +146,44 @@ export function reportUnreachable(
       diagnostics.report(code, route.origin, { route: route.name, by: other.name }, related);
     }
   }
+}
+
+/** Maximum number of pairs of a pattern and a prefix that are compared. */
+const MAX_COMPARED = 100_000;
+
+/**
+ * Reports patterns of a file that agentgateway would choose before a shorter prefix of another route, which precedes
+ * them here.
+ */
+export function reportPrecededPatterns(
+  listeners: readonly Pick<ListenerNode, "table" | "routes">[],
+  diagnostics: Diagnostics,
+): void {
+  const byId = new Map(listeners.flatMap(({ routes }) => routes.map((each) => [each.id, each])));
+  const reported = new Set<string>();
+  for (const { entries } of listeners.flatMap(({ table }) => table)) {
+    const prefixes = entries.filter(({ match: { path } }) => path.kind === "prefix");
+    const patterns = entries.filter(({ match: { path } }) => path.kind === "regex");
+    if (prefixes.length * patterns.length > MAX_COMPARED) continue;
+    for (const { match, route } of patterns) {
+      const place = placeKey(match.origin);
+      if (match.origin.resource !== undefined || match.isDerived || reported.has(place)) continue;
+      const first = prefixes.find((each) => each.route !== route && precedes(each.match, match));
+      const by = byId.get(first?.route ?? "");
+      if (first === undefined || by === undefined) continue;
+      reported.add(place);
+      const related = [{ at: first.match.origin, label: "this prefix comes first" }];
+      const params = { by: by.name, prefix: first.match.path.value };
+      diagnostics.report("pattern-after-prefix", match.origin, params, related);
+    }
+  }
+}
+
+/** Whether a prefix takes requests of a longer pattern, but not all of them, which is reported as unreachable. */
+function precedes(prefix: RouteMatch, pattern: RouteMatch): boolean {
+  const { value } = prefix.path;
+  if (value === "/" || value.length >= pattern.path.value.length) return false;
+  return coversRest(prefix, pattern) && canBeginWith(pattern.path.value, `${value}/`);
 }
 
 /**

@@ -80,7 +80,7 @@ function methods<Word>(phase: Schema<Word>) {
 /** A method's name, its beginning or end, or `*`. */
 const PATTERN = /^(?:\*?[^*]+|[^*]+\*|\*)$/;
 
-const metadata = map(expression("The value."), {
+const metadata = map({ ...expression("The value."), phase: "mcp" } as const, {
   maxProperties: 64,
   description: "Values by name that the server receives as `metadata_context`.",
 });
@@ -302,7 +302,7 @@ function resolveProcessor(
       params,
     );
   }
-  const compiled = resolveOmissible(values, "request", context);
+  const compiled = resolveOmissible(values, "mcp", context);
   return target && compiled && { ...rest, target, metadata: compiled };
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../cel/variables.ts";
+import type { JsonObject, McpVariables } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { applyEdits } from "../json/json-text.ts";
 import {
@@ -20,6 +20,7 @@ import {
   rpcError,
   rpcResult,
 } from "./protocol/rpc-response.ts";
+import { callArguments } from "./rules/call-arguments.ts";
 import { type MessageReading, replaceMessage, sentMessage } from "./sent-message.ts";
 
 /** The processors of a route, in order. */
@@ -31,14 +32,14 @@ export interface Guardrails extends MessageReading {
   readonly hasPrefixes: boolean;
 }
 
-/** Values of the processors' metadata for a request, in the order of processors; `undefined` for those without any. */
+/** Values of the processors' metadata for a message, in the order of processors; `undefined` for those without any. */
 type Metadata = readonly (JsonObject | undefined)[];
 
 /** Checks a request, and prepares the check of its response. Resolves with false if the request was refused. */
 export async function guardMessages(
   exchange: Exchange,
   guardrails: Guardrails,
-  metadata: Metadata = [],
+  metadataOf: (mcp: McpVariables) => Metadata = () => [],
 ): Promise<boolean> {
   if (exchange.method === "GET" && checksResults(guardrails))
     refuseResumedResults(exchange, guardrails.limit);
@@ -46,6 +47,7 @@ export async function guardMessages(
   if (typeof sent === "boolean") return sent;
   const { given, meant } = sent;
   if (meant.kind === "response") return true;
+  const metadata = metadataOf(variablesOf(meant, guardrails));
   const checked = await checkedRequest(exchange, guardrails, meant, metadata);
   if (exchange.isOver) return false;
   if ("error" in checked) {
@@ -56,6 +58,20 @@ export async function guardMessages(
   if (checked.message !== given) replaceMessage(exchange, checked.message);
   guardResult(exchange, guardrails, checked.message, metadata);
   return true;
+}
+
+/** Returns `mcp` of expressions for a message. Of several servers without prefixes, the one of an item is unknown. */
+function variablesOf(message: Message, guardrails: Guardrails): McpVariables {
+  const { method: methodName } = message;
+  const [param, kind] = NAMED[methodName] ?? [];
+  if (param === undefined || kind === undefined) return { methodName };
+  const own = ownNames(message, guardrails);
+  const name = stringParamOf(own.message, param);
+  if (name === undefined) return { methodName };
+  const target = own.servers.length === 1 ? (own.servers[0] ?? "") : "";
+  const read = kind === "tool" ? callArguments(message) : "";
+  const item = { name, target, ...(typeof read === "object" && { arguments: read }) };
+  return { methodName, [kind]: item };
 }
 
 /** A request that continues with its changes, or the error for the client. */

@@ -39,6 +39,8 @@ export class RouteVariables {
     if (variable === "request") return code`exchange`;
     if (variable === "response") return code`response`;
     if (variable === "env") return code`exchange.gateway.env`;
+    // In functions that are called for each message.
+    if (variable === "mcp") return code`mcp`;
     if (variable === "llm") return code`exchange.attributes.llm`;
     if (variable === "backend") return code`${imported(LOG_VALUES, "calledBackend")}(exchange)`;
     if (!this.#declared.has(variable)) {
@@ -73,6 +75,8 @@ function typeOf(variable: string): ImportSymbol {
       return importedType(VARIABLES, "ResponseVariables");
     case "env":
       return importedType(VARIABLES, "EnvVariables");
+    case "mcp":
+      return importedType(VARIABLES, "McpVariables");
     case "extauthz":
     case "extproc":
     case "custom":

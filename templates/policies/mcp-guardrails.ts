@@ -36,7 +36,9 @@ export const mcpGuardrailsTemplate: PolicyTemplate<"mcpGuardrails"> = {
       values.map((each) => each ?? code`undefined`),
       ", ",
     );
-    const more = hasValues ? code`, [${list}]` : code``;
+    const isOfMessage = metadata.some((each) => each?.variables.includes("mcp") === true);
+    const parameters = isOfMessage ? code`(mcp)` : code`()`;
+    const more = hasValues ? code`, ${parameters} => [${list}]` : code``;
     return {
       declarations: [
         code`

@@ -51,7 +51,18 @@ beforeAll(async () => {
   });
   gateway = await startRoutes(
     {
-      plain: route([{ ...rule, metadata: { path: "request.path" } }]),
+      plain: route([
+        {
+          ...rule,
+          metadata: {
+            path: "request.path",
+            tool: "mcp.tool.name",
+            server: "mcp.tool.target",
+            amount: "mcp.tool.arguments.a",
+            method: "mcp.methodName",
+          },
+        },
+      ]),
       chain: route([
         { ...rule, methods: { "tools/*": "request" } },
         { ...rule, host: second.host, methods: { "*/list": "response", "tools/call": "full" } },
@@ -100,12 +111,23 @@ it("a processor sees requests and results with metadata and headers", async () =
   expect(request).toMatchObject({
     servers: ["main"],
     content: { name: "add", arguments: { a: 1 } },
-    metadata: { fields: { path: { stringValue: "/plain" } } },
+    metadata: {
+      fields: {
+        path: { stringValue: "/plain" },
+        tool: { stringValue: "add" },
+        server: { stringValue: "main" },
+        amount: { numberValue: 1 },
+        method: { stringValue: "tools/call" },
+      },
+    },
     headers: { "x-team": ["blue"], ":method": ["POST"], ":path": ["/plain"] },
   });
   const [response] = processor.asked.filter(of("response", "tools/call"));
   expect(response?.content).toEqual({ content: [{ type: "text", text: "add" }] });
   expect(processor.asked.map(({ method }) => method)).toContain("initialize");
+  const [first] = processor.asked.filter(of("request", "initialize"));
+  // Values of an item are omitted for messages without one.
+  expect(Object.keys(Object(first?.metadata).fields)).toEqual(["path", "method"]);
 });
 
 it("only the headers that are configured are sent", async () => {

@@ -10,20 +10,33 @@ import {
 } from "../../../runtime/patterns/pattern-codes.ts";
 import type { PatternInstruction } from "../../../runtime/patterns/pattern-program.ts";
 
-/** Whether a match of a valid pattern may begin with a character that has no case. Assertions are assumed to hold. */
-export function canBeginWith(pattern: string, character: string): boolean {
+/** Whether a match of a valid pattern may begin with a text without case. Assertions are assumed to hold. */
+export function canBeginWith(pattern: string, text: string): boolean {
   const { inst: program, start }: { inst: readonly PatternInstruction[]; start: number } =
     RE2JS.compile(pattern).re2Input.prog;
-  const open = [start];
+  let places: readonly number[] = [start];
+  for (const character of text) {
+    const reached = instructionsFrom(places, program);
+    places = reached.filter((each) => takes(each, character)).map(({ out }) => out);
+    if (places.length === 0) return false;
+  }
+  return true;
+}
+
+/** Returns the instructions that a program reaches from these places without a character. */
+function instructionsFrom(
+  places: readonly number[],
+  program: readonly PatternInstruction[],
+): readonly PatternInstruction[] {
+  const open = [...places];
   const seen = new Set<number>();
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     const instruction = program[place];
     if (instruction === undefined || seen.has(place)) continue;
     seen.add(place);
-    if (takes(instruction, character)) return true;
     open.push(...placesBehind(instruction));
   }
-  return false;
+  return [...seen].flatMap((place) => program[place] ?? []);
 }
 
 /** Returns the places that a program reaches from an instruction without a character. */

@@ -70,6 +70,16 @@ export const routingMessages = {
       "If two routes match the same requests, only the first is ever chosen (precedence: hostname, exact path, longest " +
       "prefix, regex, method, headers, query, order in the file). A route that is never chosen enforces nothing.",
   }),
+  "pattern-after-prefix": message<{ by: string; prefix: string }>({
+    severity: "warning",
+    text: ({ by, prefix }) =>
+      `requests below "${prefix}" that match this pattern are handled by "${by}"`,
+    hint: ({ by }) => `write a longer prefix instead of the pattern, or a rule in "${by}"`,
+    explanation:
+      "Prefixes precede patterns, whatever their length (precedence: hostname, exact path, longest prefix, regex, method, " +
+      "headers, query, order in the file). agentgateway compares the lengths of both, so it would choose the pattern. A " +
+      "route that refuses requests by a pattern refuses none of these here.",
+  }),
   "shadowed-route": message<{ route: string; by: string }>({
     severity: "warning",
     text: ({ route, by }) =>

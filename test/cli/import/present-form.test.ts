@@ -65,7 +65,7 @@ it.each([...shapes, { name: "several ports", folder: fixtures, text: several }])
 it("every part of several ports moves", () => {
   const { text } = presentForm(several);
   expect(text).not.toMatch(/binds|mcp: \{ targets/);
-  expect(presentForm(text)).toEqual({ text, moved: new Map() });
+  expect(presentForm(text)).toEqual({ text, moved: new Map(), earlier: [], hasGateways: false });
 });
 
 it("a file whose aliases would come before their anchors stays as it is", () => {
