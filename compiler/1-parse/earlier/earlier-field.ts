@@ -1,7 +1,7 @@
 import { isMap, isScalar, isSeq, type Node, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
 
 /** A mapping of a YAML document. */
-export type Fields = YAMLMap<unknown, unknown>;
+export type YamlFields = YAMLMap<unknown, unknown>;
 
 /** A field that agentgateway had before 1.0, and its present form. */
 export interface EarlierField {
@@ -12,7 +12,7 @@ export interface EarlierField {
    * Changes the mapping that contains the field, and returns a hint: what to write instead. Returns `undefined`, and
    * changes nothing, if the value has no present form.
    */
-  readonly rewrite: (fields: Fields, pair: Pair) => string | undefined;
+  readonly rewrite: (fields: YamlFields, pair: Pair) => string | undefined;
 }
 
 /** Conditions and conversion of a field that has moved. */
@@ -44,7 +44,7 @@ export function moved(
       if (target === undefined || target.has(last)) return undefined;
       if (converted !== undefined && isScalar(pair.value))
         pair.value = scalarAt(pair.value, converted(pair.value.value));
-      const value = isList ? listOf([pair.value]) : pair.value;
+      const value = isList ? sequenceOf([pair.value]) : pair.value;
       remove(fields, pair);
       target.items.push(new Pair(scalarAt(pair.key, last), value));
       const inner = isList ? "[...]" : "...";
@@ -67,30 +67,30 @@ export function removed(inside: readonly string[], field: string, why: string): 
 }
 
 /** A mapping that is the only item of a list now. */
-export function listed(inside: readonly string[], field: string): EarlierField {
+export function earlierMapping(inside: readonly string[], field: string): EarlierField {
   return {
     inside,
     field,
     rewrite: (_, pair) => {
       if (!isMap(pair.value)) return undefined;
-      pair.value = listOf([pair.value]);
+      pair.value = sequenceOf([pair.value]);
       return `write a list: ${field}: [...]`;
     },
   };
 }
 
 /** Returns a field of a mapping; `undefined` if it is absent. */
-export function fieldOf(fields: Fields, name: string): Pair | undefined {
+export function pairNamed(fields: YamlFields, name: string): Pair | undefined {
   return fields.items.find(({ key }) => isScalar(key) && key.value === name);
 }
 
-function remove(fields: Fields, pair: Pair): void {
+function remove(fields: YamlFields, pair: Pair): void {
   const at = fields.items.indexOf(pair);
   if (at >= 0) fields.items.splice(at, 1);
 }
 
 /** Returns a list of nodes at the place of the first one. */
-export function listOf(values: readonly unknown[]): YAMLSeq {
+export function sequenceOf(values: readonly unknown[]): YAMLSeq {
   const list = new YAMLSeq();
   list.items = [...values];
   placeAt(list, values[0]);
@@ -98,8 +98,8 @@ export function listOf(values: readonly unknown[]): YAMLSeq {
 }
 
 /** Returns a mapping with fields, at the place of a node. */
-export function mappingOf(pairs: readonly Pair[], at: unknown): Fields {
-  const fields: Fields = new YAMLMap();
+export function mappingOf(pairs: readonly Pair[], at: unknown): YamlFields {
+  const fields: YamlFields = new YAMLMap();
   fields.items = [...pairs];
   placeAt(fields, at);
   return fields;
@@ -117,10 +117,14 @@ export function scalarAt(at: unknown, value: unknown): Scalar {
 }
 
 /** Returns the mapping below another one, which is created where `pair` is; `undefined` if something else is there. */
-function mappingAt(fields: Fields, path: readonly string[], pair: Pair): Fields | undefined {
+function mappingAt(
+  fields: YamlFields,
+  path: readonly string[],
+  pair: Pair,
+): YamlFields | undefined {
   const [name, ...rest] = path;
   if (name === undefined) return fields;
-  const own = fieldOf(fields, name);
+  const own = pairNamed(fields, name);
   if (own !== undefined) {
     // Only one of several kinds may be present.
     if (!isMap(own.value)) return undefined;

@@ -1,10 +1,10 @@
 import { isMap, isScalar } from "yaml";
-import { type EarlierField, listed, moved, removed } from "./earlier-field.ts";
+import { type EarlierField, earlierMapping, moved, removed } from "./earlier-field.ts";
 import { guardsOf, rejectingAction } from "./earlier-guards.ts";
 
 const REQUEST_TIMEOUT = ["policies", "http", "requestTimeout"];
 
-/** Fields of standalone files of agentgateway before 1.0 that have one meaning in the present form. */
+/** YamlFields of standalone files of agentgateway before 1.0 that have one meaning in the present form. */
 export const EARLIER_FIELDS: readonly EarlierField[] = [
   moved(["mcpAuthentication"], "jwksUrl", ["jwks", "url"], { when: isScalar }),
   moved(["mcpAuthentication"], "audience", ["audiences"], { when: isScalar, isList: true }),
@@ -32,8 +32,8 @@ export const EARLIER_FIELDS: readonly EarlierField[] = [
   guardsOf("response"),
   rejectingAction("request"),
   rejectingAction("response"),
-  listed(["prompts"], "append"),
-  listed(["prompts"], "prepend"),
+  earlierMapping(["prompts"], "append"),
+  earlierMapping(["prompts"], "prepend"),
   moved(["tcpRoutes", "policies"], "backendTls", ["backendTLS"]),
   removed(["backends", "mcp"], "name", "nothing refers to the name of an `mcp` backend"),
   removed(["regex", "rules"], "name", "nothing refers to the name of a pattern"),

@@ -1,5 +1,5 @@
 import { isMap, isScalar, Pair } from "yaml";
-import { type EarlierField, fieldOf, listOf, mappingOf, scalarAt } from "./earlier-field.ts";
+import { type EarlierField, mappingOf, pairNamed, scalarAt, sequenceOf } from "./earlier-field.ts";
 
 /** Guards that one mapping could have together, in the order in which they ran, by their present names. */
 const GUARDS: readonly (readonly [field: string, now: string])[] = [
@@ -20,16 +20,16 @@ export function guardsOf(phase: "request" | "response"): EarlierField {
       const known = ["rejection", ...GUARDS.map(([field]) => field)];
       if (!value.items.every(({ key }) => isScalar(key) && known.includes(String(key.value))))
         return undefined;
-      const rejection = fieldOf(value, "rejection");
+      const rejection = pairNamed(value, "rejection");
       const guards = GUARDS.flatMap(([field, now]) => {
-        const guard = fieldOf(value, field);
+        const guard = pairNamed(value, field);
         if (guard === undefined) return [];
         const own = new Pair(scalarAt(guard.key, now), guard.value);
         const shared = rejection === undefined ? [] : [new Pair(rejection.key, rejection.value)];
         return [mappingOf([own, ...shared], value)];
       });
       if (guards.length === 0) return undefined;
-      pair.value = listOf(guards);
+      pair.value = sequenceOf(guards);
       return `write a list with one guard per item: ${phase}: [...]`;
     },
   };
@@ -41,11 +41,11 @@ export function rejectingAction(phase: "request" | "response"): EarlierField {
     inside: ["promptGuard", phase],
     field: "regex",
     rewrite: (guard, { value: regex }) => {
-      const action = isMap(regex) ? fieldOf(regex, "action") : undefined;
+      const action = isMap(regex) ? pairNamed(regex, "action") : undefined;
       if (action === undefined || !isMap(action.value)) return undefined;
-      const reject = fieldOf(action.value, "reject");
+      const reject = pairNamed(action.value, "reject");
       if (reject === undefined || action.value.items.length !== 1) return undefined;
-      const response = isMap(reject.value) ? fieldOf(reject.value, "response") : undefined;
+      const response = isMap(reject.value) ? pairNamed(reject.value, "response") : undefined;
       if (response !== undefined && guard.has("rejection")) return undefined;
       action.value = scalarAt(reject.key, "reject");
       if (response !== undefined)

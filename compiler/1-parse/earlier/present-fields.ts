@@ -8,7 +8,7 @@ import {
   type Node,
   type Scalar,
 } from "yaml";
-import type { EarlierField, Fields } from "./earlier-field.ts";
+import type { EarlierField, YamlFields } from "./earlier-field.ts";
 import { EARLIER_FIELDS } from "./earlier-fields.ts";
 import { renamedVariables } from "./earlier-variables.ts";
 
@@ -76,7 +76,7 @@ function renamedIn(scalar: Scalar): readonly FoundEarlierField[] {
   }));
 }
 
-function isFile(contents: Fields): boolean {
+function isFile(contents: YamlFields): boolean {
   return !contents.has("apiVersion") && FILE_KEYS.some((key) => contents.has(key));
 }
 
@@ -86,7 +86,7 @@ const BY_NAME: ReadonlyMap<string, readonly EarlierField[]> = Map.groupBy(
   ({ field }) => field,
 );
 
-function rewrittenIn(fields: Fields, path: readonly string[]): readonly FoundEarlierField[] {
+function rewrittenIn(fields: YamlFields, path: readonly string[]): readonly FoundEarlierField[] {
   return [...fields.items].flatMap((pair) => {
     const name = isScalar(pair.key) ? String(pair.key.value) : "";
     const range = isScalar(pair.key) ? pair.key.range : undefined;

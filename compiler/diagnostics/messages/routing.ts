@@ -248,14 +248,6 @@ export const routingMessages = {
     explanation:
       "The list `targets` is empty, as in a file whose servers are added later. Requests are refused until it has one.",
   }),
-  "no-models": message<Record<never, never>>({
-    severity: "warning",
-    text: () => "there is no model here: every request for one is answered 404",
-    hint: () => "add one to `models`: { name: gpt-5, provider: openAI }",
-    explanation:
-      "The list `models` is empty, as in a file whose models are added later. The list of models that clients see is " +
-      "empty, too.",
-  }),
   "duplicate-backend": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `two backends are named "${name}"`,

@@ -14,17 +14,20 @@ import { hasUser, plainText } from "../proxy/texts.ts";
 import type { SourceFields } from "../source-fields.ts";
 import { middlewarePart } from "./traefik-middlewares.ts";
 import { type RuleMatch, readRule } from "./traefik-rule.ts";
+import { connectionNotes, connectionsOf } from "./traefik-tcp.ts";
 
 /** Converts the dynamic file of Traefik and, if given, the static one; returns the reason as a string if that is impossible. */
 export function importTraefik(sources: readonly SourceFields[]): ImportDraft | string {
-  const dynamic = sources.find(({ value }) => fieldsIn(value).http !== undefined);
+  const dynamic = sources.find(
+    ({ value }) => fieldsIn(value).http !== undefined || fieldsIn(value).tcp !== undefined,
+  );
   const fixed = sources.find(({ value }) => fieldsIn(value).entryPoints !== undefined);
-  if (dynamic === undefined) return "has no http: it is not a file of Traefik's file provider";
+  if (dynamic === undefined)
+    return "has no http and no tcp: it is not a file of Traefik's file provider";
   const http = fieldsIn(fieldsIn(dynamic.value).http);
   const routers = Object.entries(fieldsIn(http.routers)).map(([name, value]) =>
     routerOf(name, fieldsIn(value), http, dynamic),
   );
-  if (routers.length === 0) return "has no router";
   const points = entryPoints(fixed);
   const tls = keysOf(dynamic);
   const notes =
@@ -37,8 +40,17 @@ export function importTraefik(sources: readonly SourceFields[]): ImportDraft | s
     );
     return pointSites(point, own, tls);
   });
-  if (sites.length === 0) return "has no router at a known entry point";
-  return siteFile(sites, notes);
+  const used = points.filter(({ port }) => sites.some((site) => site.port === port));
+  const names = new Set(used.map(({ name }) => name));
+  const connections = connectionsOf(dynamic, points, names, tls.tls);
+  if (sites.length + connections.binds.length === 0)
+    return connections.notes[0]?.text ?? "has no router at a known entry point";
+  const file = siteFile(sites, notes);
+  const { binds } = file.value;
+  return {
+    value: { binds: [...binds, ...connections.binds] },
+    notes: [...file.notes, ...connectionNotes(connections, binds.length)],
+  };
 }
 
 interface EntryPoint {
