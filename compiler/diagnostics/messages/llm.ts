@@ -4,11 +4,10 @@ import { didYouMean, message } from "./message.ts";
 export const llmMessages = {
   "no-models": message<Record<never, never>>({
     severity: "warning",
-    text: () => "there is no model here: every request for one is answered 404",
+    text: () => "there is no model here: every request is answered 404",
     hint: () => "add one to `models`: { name: gpt-5, provider: openAI }",
     explanation:
-      "The list `models` is empty, as in a file whose models are added later. The list of models that clients see is " +
-      "empty, too.",
+      "The list `models` is empty, as in a file whose models are added later. Requests are refused until it has one.",
   }),
   "unserved-route-type": message<{ type: string; provider: string }>({
     severity: "error",

@@ -23,8 +23,8 @@ it("a file with TCP routers only becomes TCP routes with the same rules", async 
   const server = await startTcpServer((socket) => socket.on("data", (data) => socket.write(data)));
   const [open = 0, closed = 0] = await freePorts(2);
   const text = `entryPoints:
-  open: { address: "127.0.0.1:${open}" }
-  closed: { address: "127.0.0.1:${closed}" }
+  open: { address: ":${open}" }
+  closed: { address: ":${closed}" }
 tcp:
   routers:
     open: { entryPoints: [open], rule: "HostSNI(\`*\`)", service: app, middlewares: [office] }
