@@ -160,10 +160,11 @@ it.each([readme, ...guides])("what $name points to is there", ({ file, text }) =
   expect(missing).toEqual([]);
 });
 
+const fields = allFields();
+
 it.each([readme, ...guides])("fields of the gateway that $name names exist", ({ text }) => {
   const prose = text.replace(/^```[\s\S]*?^```$/gm, "");
   const named = [...prose.matchAll(/`((?:config|frontendPolicies)(?:\.[a-z]\w*)+)`/g)];
-  const fields = allFields();
   const unknown = named
     .map(([, name = ""]) => name)
     .filter((name) => !name.endsWith(".yaml") && fieldsNamed(name, fields).length === 0);
