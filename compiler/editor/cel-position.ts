@@ -25,9 +25,11 @@ export function expressionAt(
   context: DocumentContext,
   offset: number,
 ): ExpressionPosition | undefined {
-  const before = context.source.text.slice(0, offset);
-  const spaces = /[ \t]*$/.exec(before)?.[0] ?? "";
-  const at = nodeAt(context.source, offset) ?? nodeAt(context.source, offset - spaces.length);
+  const { text } = context.source;
+  let wordEnd = offset;
+  while (" \t".includes(text.charAt(wordEnd - 1) || "\n")) wordEnd--;
+  const spaces = text.slice(wordEnd, offset);
+  const at = nodeAt(context.source, offset) ?? nodeAt(context.source, wordEnd);
   if (at === undefined || !isScalar(at.node) || at.part === "key") return undefined;
   const schema = context.reference.schemaOf(context.source, at.document, at.path);
   const phase = schema && phaseAt(schema, at.path);

@@ -5,9 +5,10 @@ import {
   type Location as EditorLocation,
   type Range,
 } from "vscode-languageserver";
+import { TextDocument } from "vscode-languageserver-textdocument";
 import type { Severity } from "../diagnostics/messages/message.ts";
 import type { Finding } from "../diagnostics/report/findings.ts";
-import { type Location, lineAndColumn } from "../diagnostics/source.ts";
+import type { Location } from "../diagnostics/source.ts";
 
 /** Returns findings as diagnostics of an editor, by the path of their file. */
 export function editorDiagnostics(
@@ -50,10 +51,7 @@ function rangeOf({ text, start, end }: Location): Range {
   // An empty range is invisible: the rest of its line is shown.
   const lineEnd = text.indexOf("\n", start);
   const shown = end > start ? end : lineEnd < 0 ? text.length : lineEnd;
-  return { start: positionAt(text, start), end: positionAt(text, shown) };
-}
-
-function positionAt(text: string, offset: number): Range["start"] {
-  const { line, column } = lineAndColumn(text, offset);
-  return { line: line - 1, character: column - 1 };
+  // Its lines are those of the protocol: YAML does not end a line at a carriage return alone, and editors do.
+  const document = TextDocument.create("", "yaml", 0, text);
+  return { start: document.positionAt(start), end: document.positionAt(shown) };
 }

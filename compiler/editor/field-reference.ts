@@ -1,7 +1,8 @@
-import { isMap } from "yaml";
+import { isMap, type YAMLMap } from "yaml";
 import { isTestFile } from "../1-parse/input-files.ts";
 import { kinds, resourceKind, splitApiVersion } from "../1-parse/kubernetes/kinds.ts";
 import { standaloneSchema } from "../1-parse/standalone/standalone.ts";
+import { CachedByObject } from "../cached-results.ts";
 import type { CelPhase } from "../cel/variables/variables.ts";
 import type { ConfigPath } from "../diagnostics/diagnostic.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
@@ -24,27 +25,45 @@ const TEST_FORM = "test file";
 /** Forms whose names are those of a standalone file. */
 export const FILE_NAMES: ReadonlySet<string> = new Set([FILE_FORM, TEST_FORM]);
 
+/** Form of a mapping by its keys, and the schema of its manifest if it is a known one. */
+interface MappingForm {
+  readonly kind: "file" | "list" | "manifest";
+  readonly schema: DocumentSchema | undefined;
+}
+
 /** Schemas of the forms of documents, each built once. */
 export class FieldReference {
   readonly #schemas = new Map<string, Schema>();
+  /** Forms of mappings: a document is asked about once for each of its scalars. */
+  readonly #forms = new CachedByObject<YAMLMap, MappingForm>();
 
   /** Returns the schema of the document at an index, or of its resource that contains `path`; `undefined` if it has none. */
   schemaOf(file: SourceFile, document: number, path: ConfigPath): DocumentSchema | undefined {
     if (isTestFile(file.path)) return { form: TEST_FORM, schema: testFileSchema, base: [] };
     const contents = file.documents[document]?.yaml.contents;
-    if (!isMap(contents)) return this.#ofForm(FILE_FORM, standaloneSchema);
-    if (!contents.has("apiVersion") && !contents.has("kind"))
-      return this.#ofForm(FILE_FORM, standaloneSchema);
+    const own = isMap(contents) ? this.#formOf(contents) : undefined;
+    if (own === undefined || own.kind === "file") return this.#ofForm(FILE_FORM, standaloneSchema);
     const [first, index] = path;
-    const isListed =
-      String(contents.get("kind")).endsWith("List") && first === "items" && index !== undefined;
-    const base = isListed ? [first, index] : [];
-    const resource = isListed ? contents.getIn(base) : contents;
-    if (!isMap(resource)) return undefined;
-    const { group } = splitApiVersion(String(resource.get("apiVersion") ?? ""));
-    const kind = resourceKind(group, String(resource.get("kind") ?? ""));
-    const row = kinds.find((each) => each.kind === kind);
-    return row && { ...this.#ofForm(row.kind, row.schema), base };
+    const isListed = own.kind === "list" && first === "items" && index !== undefined;
+    if (!isListed || !isMap(contents)) return own.schema;
+    const item = contents.getIn([first, index]);
+    const schema = isMap(item) ? this.#formOf(item).schema : undefined;
+    return schema && { ...schema, base: [first, index] };
+  }
+
+  #formOf(mapping: YAMLMap): MappingForm {
+    return this.#forms.of(mapping, () => {
+      if (!mapping.has("apiVersion") && !mapping.has("kind"))
+        return { kind: "file", schema: undefined };
+      const word = mapping.get("kind");
+      const { group } = splitApiVersion(String(mapping.get("apiVersion") ?? ""));
+      const found = resourceKind(group, String(word ?? ""));
+      const row = kinds.find((each) => each.kind === found);
+      return {
+        kind: String(word).endsWith("List") ? "list" : "manifest",
+        schema: row && this.#ofForm(row.kind, row.schema),
+      };
+    });
   }
 
   #ofForm(form: string, make: () => Schema): DocumentSchema {

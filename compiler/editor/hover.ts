@@ -15,6 +15,8 @@ export function fieldPageAt(
   { form, schema, base }: DocumentSchema,
 ): Page | undefined {
   const below = path.slice(base.length);
+  // The page of a whole document has all its fields: a second of work.
+  if (below.length === 0) return undefined;
   const entry = fieldAt(form, schema, below);
   if (entry === undefined) return undefined;
   const name = String(below.at(-1));

@@ -6,11 +6,15 @@ import {
   DidChangeWatchedFilesNotification,
   type InitializeParams,
   type InitializeResult,
+  LSPErrorCodes,
+  Message,
   MessageType,
   ProposedFeatures,
+  type ResponseMessage,
   ShowMessageNotification,
   TextDocumentSyncKind,
   TextDocuments,
+  type WorkspaceFolder,
 } from "vscode-languageserver/node";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import { bugReport } from "../diagnostics/report/bug.ts";
@@ -38,7 +42,7 @@ export function serveEditor(
   host: Host,
   version: string,
 ): Promise<void> {
-  const connection = createConnection(ProposedFeatures.all, input, output);
+  const connection = createConnection(ProposedFeatures.all, input, output, { cancelUndispatched });
   const documents = new TextDocuments(TextDocument);
   const workspace = new Workspace(host);
   const features = new EditorFeatures(workspace);
@@ -76,18 +80,33 @@ export function serveEditor(
   };
 
   let canWatch = false;
+  let hasFolders = false;
+  let folders: readonly string[] = [];
+  let inputs: readonly string[] = [];
   connection.onInitialize((params): InitializeResult => {
-    canWatch = params.capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
-    workspace.configure(configuredInputs(params));
+    const client = params.capabilities.workspace;
+    canWatch = client?.didChangeWatchedFiles?.dynamicRegistration === true;
+    hasFolders = client?.workspaceFolders === true;
+    folders = foldersOf(params);
+    inputs = inputsOf(params);
+    workspace.configure(resolvedInputs(inputs, folders));
     return {
       serverInfo: { name: "gwc", version },
       capabilities: {
         textDocumentSync: TextDocumentSyncKind.Incremental,
         ...REQUEST_CAPABILITIES,
+        workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
       },
     };
   });
   connection.onInitialized(() => {
+    if (hasFolders)
+      connection.workspace.onDidChangeWorkspaceFolders(({ added, removed }) => {
+        const gone = new Set(pathsOf(removed));
+        folders = [...folders.filter((folder) => !gone.has(folder)), ...pathsOf(added)];
+        workspace.configure(resolvedInputs(inputs, folders));
+        publishSoon();
+      });
     if (!canWatch) return;
     const watchers = [{ globPattern: WATCHED }];
     // An editor that refuses still has a server, which reads files again when a document is saved.
@@ -164,17 +183,40 @@ export function serveEditor(
   });
 }
 
+/** Responds to a request that the editor cancels before its turn: while someone types, most of them wait for a check. */
+function cancelUndispatched(message: Message): ResponseMessage | undefined {
+  if (!Message.isRequest(message)) return undefined;
+  const error = { code: LSPErrorCodes.RequestCancelled, message: "cancelled by the editor" };
+  return { jsonrpc: message.jsonrpc, id: message.id, error };
+}
+
 /** Files that a configuration may refer to. */
 const WATCHED = "**/*.{yaml,yml,json,ts,js,mjs,pem,crt,key,txt}";
 
-/** Returns the inputs of `initializationOptions`, relative to the workspace: `{"inputs": ["manifests"]}`. */
-function configuredInputs({ initializationOptions: given, workspaceFolders }: InitializeParams) {
+/** Returns the inputs of `initializationOptions`: `{"inputs": ["manifests"]}`. */
+function inputsOf({ initializationOptions: given }: InitializeParams): readonly string[] {
   const inputs: unknown = Object(given).inputs;
-  const folder = fileOfUri(workspaceFolders?.[0]?.uri ?? "") ?? process.cwd();
-  const names = Array.isArray(inputs) ? inputs : [];
-  return names.flatMap((name: unknown) =>
-    typeof name === "string" ? path.resolve(folder, name) : [],
-  );
+  const names: readonly unknown[] = Array.isArray(inputs) ? inputs : [];
+  return names.filter((name) => typeof name === "string");
+}
+
+/** Returns the folders of the workspace; the working folder of the server if the editor names none. */
+function foldersOf({ workspaceFolders, rootUri }: InitializeParams): readonly string[] {
+  const root = typeof rootUri === "string" ? [{ uri: rootUri, name: "" }] : [];
+  const found = pathsOf(workspaceFolders ?? root);
+  return found.length > 0 ? found : [process.cwd()];
+}
+
+function pathsOf(folders: readonly WorkspaceFolder[]): readonly string[] {
+  return folders.flatMap(({ uri }) => fileOfUri(uri) ?? []);
+}
+
+/** Returns the paths of inputs: each folder of the workspace may have them. */
+function resolvedInputs(
+  inputs: readonly string[],
+  folders: readonly string[],
+): readonly string[] {
+  return folders.flatMap((folder) => inputs.map((name) => path.resolve(folder, name)));
 }
 
 /** Returns the address of a file as the editor writes it, if it is open there. */

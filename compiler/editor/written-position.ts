@@ -26,6 +26,9 @@ export interface WrittenPosition {
 /** A word that no configuration has. */
 const WORD = "gwcCursorWord";
 
+/** A character next to a word. */
+const WORD_END = /[\s:,[\]{}"']/;
+
 /** Returns what is written at an offset; `undefined` inside a quoted string, a block, or a comment. */
 export function writtenPosition(
   file: string,
@@ -35,8 +38,10 @@ export function writtenPosition(
   const lineStart = text.lastIndexOf("\n", offset - 1) + 1;
   const lineBefore = text.slice(lineStart, offset);
   if (/(^|\s)#/.test(lineBefore)) return undefined;
-  const before = /[^\s:,[\]{}"']*$/.exec(lineBefore)?.[0] ?? "";
-  const start = offset - before.length;
+  // A pattern at the end of a line would be tried from each of its characters.
+  let start = offset;
+  while (start > lineStart && !WORD_END.test(text.charAt(start - 1))) start--;
+  const before = text.slice(start, offset);
   const rest = /^[^\s:,[\]{}"']*/.exec(text.slice(offset))?.[0] ?? "";
   const end = offset + rest.length;
   const hasValue = text[end] === ":";
