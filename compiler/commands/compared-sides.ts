@@ -5,7 +5,8 @@ import { printable } from "../diagnostics/report/display-width.ts";
 import { textReport } from "../diagnostics/report/text.ts";
 import type { Host } from "../host.ts";
 import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
-import { gitHost, isInRepository } from "../inspect/diff/git-host.ts";
+import { emptyBase } from "../inspect/diff/checked-diff.ts";
+import { gitHost, isAbsentFrom, isInRepository } from "../inspect/diff/git-host.ts";
 import { commandWords, RENDERED, render, renderedHost } from "../inspect/diff/rendered-side.ts";
 import type { SummarySide } from "../inspect/diff/summary-diff.ts";
 import type { Program } from "../ir/program.ts";
@@ -17,6 +18,8 @@ export interface Side {
   readonly name: string;
   readonly file: string;
   readonly host: Host;
+  /** Whether the base does not have the input yet. */
+  readonly isAbsent?: boolean;
 }
 
 /** A side after reading: a checked configuration, a manifest, or an error. */
@@ -29,6 +32,20 @@ export type ReadSide =
     }
   | { readonly kind: "manifest"; readonly side: SummarySide }
   | { readonly kind: "refused"; readonly result: CommandResult };
+
+/** Reads both sides. If the base does not have the input, it is that input without ports and routes. */
+export function readSides(
+  [old, now]: readonly [Side, Side],
+  gatewayName: string | undefined,
+  context: CommandContext,
+): readonly [ReadSide, ReadSide] {
+  if (old.isAbsent !== true)
+    return [readSide(old, gatewayName, context), readSide(now, gatewayName, context)];
+  const after = readSide(now, gatewayName, context);
+  if (after.kind !== "checked") return [after, after];
+  const checked = emptyBase(after.checked);
+  return [{ ...after, checked, program: checked.program ?? after.program }, after];
+}
 
 /** Reads a `manifest.json`, or reads and checks a configuration. */
 export function readSide(
@@ -100,7 +117,7 @@ export function comparedSides(
       "--git compares one file or folder with its earlier version; give one",
     );
   const base = gitHost(git, host);
-  if (base === undefined) return usage(commandName, `unknown git revision "${git}"`);
+  if (base === undefined) return unknownRevision(git);
   const input = commandInput(
     first === undefined ? [] : [first],
     host,
@@ -111,7 +128,7 @@ export function comparedSides(
   if (!isInRepository(file))
     return usage(commandName, `"${file}" is not in the git repository of this folder`);
   return [
-    { name: OLD, file, host: base },
+    { name: OLD, file, host: base, isAbsent: isAbsentFrom(base, file) },
     { name: NEW, file, host },
   ];
 }
@@ -132,7 +149,7 @@ function renderedSides(
       `--render compares what it prints, so "${printable(file)}" is one input too many`,
     );
   const base = gitHost(git, host);
-  if (base === undefined) return usage(commandName, `unknown git revision "${git}"`);
+  if (base === undefined) return unknownRevision(git);
   const words = commandWords(command);
   if ("problem" in words) return usage(commandName, `--render: ${words.problem}`);
   const sides = [
@@ -164,6 +181,13 @@ function mistakes(
 ): CommandResult {
   const stderr = `error: ${name} is invalid\n\n${textReport(findings, isColored.stderr)}`;
   return { exitCode: 1, stderr };
+}
+
+function unknownRevision(revision: string): CommandResult {
+  const stderr =
+    `error: unknown git revision "${printable(revision)}"\n` +
+    "hint: fetch it (`git fetch origin BRANCH`, in GitHub Actions `fetch-depth: 0`), or name another one\n";
+  return { exitCode: 2, stderr };
 }
 
 function usage(command: string, problem: string): CommandResult {

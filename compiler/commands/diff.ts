@@ -1,3 +1,4 @@
+import { printable } from "../diagnostics/report/display-width.ts";
 import { checkedDiff } from "../inspect/diff/checked-diff.ts";
 import type { ProgramDiff } from "../inspect/diff/difference.ts";
 import { type DiffFormat, diffReport } from "../inspect/diff/report/diff-report.ts";
@@ -5,7 +6,7 @@ import { summaryDiff } from "../inspect/diff/summary-diff.ts";
 import { writtenPlaces } from "../inspect/diff/written-place.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
-import { comparedSides, filesOf, readSide, severalGateways, summaryOf } from "./compared-sides.ts";
+import { comparedSides, filesOf, readSides, severalGateways, summaryOf } from "./compared-sides.ts";
 import { gateway, renderOption } from "./shared-options.ts";
 
 const FORMATS: readonly DiffFormat[] = ["text", "json", "markdown", "sarif", "github"];
@@ -57,8 +58,7 @@ export const diff: Command = {
 async function compare(given: Arguments, context: CommandContext): Promise<CommandResult> {
   const sides = comparedSides(given, context, "diff");
   if ("exitCode" in sides) return sides;
-  const [before, after] = sides.map((side) => readSide(side, given.options.gateway, context));
-  if (before === undefined || after === undefined) throw new Error("a side is missing");
+  const [before, after] = readSides(sides, given.options.gateway, context);
   if (before.kind === "refused") return before.result;
   if (after.kind === "refused") return after.result;
   const isOfPrograms = before.kind === "checked" && after.kind === "checked";
@@ -76,7 +76,11 @@ async function compare(given: Arguments, context: CommandContext): Promise<Comma
   const defaults = context.host.variable("GITHUB_ACTIONS") === "true" ? "github" : "text";
   const format = oneOf(FORMATS, given.options.format, defaults);
   const stdout = diffReport(format, found, files, context.isColored.stdout);
-  return { exitCode: given.flags.has("exit-code") ? exitCodeOf(found) : 0, stdout };
+  const [{ file, isAbsent = false }] = sides;
+  const stderr = isAbsent
+    ? `note: "${printable(file)}" is not in ${given.options.git}, so all of it is new\n`
+    : "";
+  return { exitCode: given.flags.has("exit-code") ? exitCodeOf(found) : 0, stdout, stderr };
 }
 
 function exitCodeOf({ differences, undecided }: ProgramDiff): 0 | 4 | 5 {

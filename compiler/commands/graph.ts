@@ -5,7 +5,9 @@ import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import {
   comparedSides,
+  type ReadSide,
   readSide,
+  readSides,
   type Side,
   severalGateways,
   summaryOf,
@@ -43,7 +45,13 @@ export const graph: Command = {
 async function draw(given: Arguments, context: CommandContext): Promise<CommandResult> {
   const sides = drawnSides(given, context);
   if ("exitCode" in sides) return sides;
-  const read = sides.map((side) => readSide(side, given.options.gateway, context));
+  const [one, other] = sides;
+  if (one === undefined) throw new Error("there is nothing to draw");
+  const gatewayName = given.options.gateway;
+  const read: readonly ReadSide[] =
+    other === undefined
+      ? [readSide(one, gatewayName, context)]
+      : readSides([one, other], gatewayName, context);
   const refused = read.find((side) => side.kind === "refused");
   if (refused !== undefined) return refused.result;
   const drawn = read.filter((side) => side.kind !== "refused");

@@ -7,8 +7,8 @@ import { fileProblem, type Host } from "../host.ts";
 import { auditPrograms } from "../inspect/audit/audit.ts";
 import { type AuditBaseline, unaccepted } from "../inspect/audit/baseline.ts";
 import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
-import { checkedDiff, programPairs } from "../inspect/diff/checked-diff.ts";
-import { gitHost } from "../inspect/diff/git-host.ts";
+import { checkedDiff, emptyBase, programPairs } from "../inspect/diff/checked-diff.ts";
+import { gitHost, isAbsentFrom } from "../inspect/diff/git-host.ts";
 import { gatewayGraph } from "../inspect/graph/gateway-graph.ts";
 import { type ReviewedGateway, reviewAccess } from "../inspect/review/access-review.ts";
 import { reviewPage } from "../inspect/review/page/page.ts";
@@ -68,7 +68,9 @@ async function reviewFiles(given: Arguments, context: CommandContext): Promise<C
     };
   const base = options.base === undefined ? undefined : baseOf(options.base, input.files, host);
   if (base !== undefined && "exitCode" in base) return base;
-  const before = base && read(base.files, base.host);
+  const isNew =
+    base?.files === input.files && base.files.every((file) => isAbsentFrom(base.host, file));
+  const before = base && (isNew ? emptyBase(checked) : read(base.files, base.host));
   if (before !== undefined && before.programs.length === 0) {
     const report = textReport(before.findings, isColored.stderr);
     return { exitCode: 1, stderr: `error: the base ${options.base} is invalid\n\n${report}` };

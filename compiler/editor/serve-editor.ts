@@ -212,10 +212,7 @@ function pathsOf(folders: readonly WorkspaceFolder[]): readonly string[] {
 }
 
 /** Returns the paths of inputs: each folder of the workspace may have them. */
-function resolvedInputs(
-  inputs: readonly string[],
-  folders: readonly string[],
-): readonly string[] {
+function resolvedInputs(inputs: readonly string[], folders: readonly string[]): readonly string[] {
   return folders.flatMap((folder) => inputs.map((name) => path.resolve(folder, name)));
 }
 

@@ -51,7 +51,16 @@ export function programPairs(
     const [a, b] = [old.find((each) => each.name === name), now.find((each) => each.name === name)];
     const some = a ?? b;
     if (some === undefined) return [];
-    const empty: Program = { ...some, binds: [], tcp: [] };
-    return [[a ?? empty, b ?? empty] as const];
+    return [[a ?? emptied(some), b ?? emptied(some)] as const];
   });
+}
+
+/** Returns the base of a configuration that is new: its gateways without ports and routes. */
+export function emptyBase<Side extends Checked>(checked: Side): Side {
+  const programs = checked.programs.map(emptied);
+  return { ...checked, programs, program: programs[0], literals: [], files: [] };
+}
+
+function emptied(program: Program): Program {
+  return { ...program, binds: [], tcp: [] };
 }

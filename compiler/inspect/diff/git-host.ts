@@ -28,6 +28,11 @@ export function gitHost(revision: string, host: Host): Host | undefined {
   };
 }
 
+/** Whether a revision has neither a file nor a folder of this name: the input is new. */
+export function isAbsentFrom(revision: Host, file: string): boolean {
+  return revision.readText(file).kind !== "text" && revision.filesIn(file) === undefined;
+}
+
 /** Whether a path, which need not exist, is in the repository of the working directory. */
 export function isInRepository(file: string): boolean {
   const root = git(["rev-parse", "--show-toplevel"])?.trim();
