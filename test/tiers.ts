@@ -25,7 +25,7 @@ export const FULL: readonly string[] = [
   "editor/neovim.test.ts",
   "mcp/real-servers.test.ts",
   "package/**/*.test.ts",
-  "cli/{admin,admin-accessibility,admin-attacks,admin-teams,gateway-action,playground,playground-questions,lock,run-memory,verify}.test.ts",
+  "cli/{admin,admin-accessibility,admin-attacks,admin-teams,gateway-action,playground,playground-questions,lock,rendered-access,run-memory,verify}.test.ts",
   "editor/vscode.test.ts",
   "policies/{cors-browser,oidc-browser,connection-browser,connection-replicas,jwt-remote-keys}.test.ts",
   // A real API server.
@@ -63,7 +63,7 @@ export const FULL: readonly string[] = [
   "backends/{backend-tls,dynamic,tunnels}.test.ts",
   "cli/{admin-login,can-tunnels,diff-openings,review,test-command,upgrade,import/nothing-vanishes}.test.ts",
   "compiler/diagnostics/every-mistake*.test.ts",
-  "editor/{access,navigation,random-edits}.test.ts",
+  "editor/{access,hostile-clients,memory,navigation,random-edits}.test.ts",
   "kubernetes/{callouts,gateway-references,partial-targets,tolerated-expressions,user-connections}.test.ts",
   "llm/{bedrock,budgets,front-door,gemini,google-clients,guard-servers}.test.ts",
   "llm/{response-cache,semantic-cache,shared-cache,stream-faults,text-fields,upstream-apis,web-search}.test.ts",

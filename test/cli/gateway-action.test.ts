@@ -201,6 +201,33 @@ describe("the GitHub Action", () => {
     expect([code, steps.at(-1)]).toEqual([1, "Compare access: 1"]);
   });
 
+  it("calls all access of a file open that the base does not have", async () => {
+    const made = repository(base);
+    const { variables, comments } = await pullRequest(made);
+    made.write("new/gateway.yaml", base);
+    const inputs = { file: "new/gateway.yaml", tests: "false" };
+    const { steps, output } = await runAction(made, inputs, variables);
+    expect(steps.at(-1), output).toBe("Compare access: 1");
+    expect(output).toContain('note: "new/gateway.yaml" is not in main, so all of it is new');
+    expect(comments[1]?.body).toContain("OPENS: port 3000 (new)");
+  });
+
+  it("says what to do if the base is not fetched", async () => {
+    const made = repository(base);
+    const { variables } = await pullRequest(made);
+    const { steps, output } = await runAction(made, { base: "origin/gone" }, variables);
+    expect(steps.at(-1)).toBe("Compare access: 2");
+    expect(output).toContain("hint: fetch it");
+  });
+
+  it("says what to do if gwc is not installed", async () => {
+    const made = repository(base);
+    const { variables } = await pullRequest(made);
+    const { steps, output } = await runAction(made, { gwc: "gwc-of-nobody" }, variables);
+    expect(steps[0]).toBe("Check: 1");
+    expect(output).toContain('::error::"gwc-of-nobody" does not run. Install gwc');
+  });
+
   it("compares manifests that a command renders in both revisions", async () => {
     const render = "#!/bin/sh\ncat gateway.yaml\n";
     const made = repository(opened, { "render.sh": render });

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import {
@@ -75,23 +76,30 @@ export class Editor {
     atEnd(() => this.#child.kill("SIGKILL"));
   }
 
-  /** Starts a language server for a folder with these files. */
+  /** Starts a language server for a folder with these files, or for some of its folders. */
   static async start(
     files: Readonly<Record<string, string>> = {},
     options: object = {},
+    folders: readonly string[] = ["."],
   ): Promise<Editor> {
     const editor = new Editor(new Workspace(files));
     const rootUri = pathToFileURL(editor.workspace.folder).href;
     const { capabilities } = await editor.connection.sendRequest(InitializeRequest.type, {
       processId: process.pid,
       rootUri,
-      workspaceFolders: [{ uri: rootUri, name: "test" }],
-      capabilities: {},
+      workspaceFolders: folders.map((name) => ({ uri: editor.uri(name), name })),
+      capabilities: { workspace: { workspaceFolders: true } },
       initializationOptions: options,
     });
     editor.capabilities = capabilities;
     await editor.connection.sendNotification(InitializedNotification.type, {});
     return editor;
+  }
+
+  /** Resident memory of the server, in MiB. */
+  get memory(): number {
+    const status = readFileSync(`/proc/${this.#child.pid}/status`, "utf8");
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
   }
 
   /** Opens a document, whose file need not exist. */

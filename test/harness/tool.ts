@@ -14,6 +14,8 @@ const packages = {
   git: "git",
   haproxy: "haproxy",
   h2load: "nghttp2-client",
+  helm: "Helm (`go install helm.sh/helm/v3/cmd/helm@v3.19.0`)",
+  kustomize: "Kustomize (`go install sigs.k8s.io/kustomize/kustomize/v5@v5.7.1`)",
   ldd: "libc-bin",
   mkfifo: "coreutils",
   nginx: "nginx-light",
