@@ -108,8 +108,9 @@ it("a key set that vanishes is a mistake, and a configuration that vanishes has 
   await editor.diagnostics("gateway.yaml");
   const vanish = async (name: string) => {
     rmSync(editor.workspace.path(name));
-    const changes = [{ uri: editor.uri(name), type: FileChangeType.Deleted }];
-    await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, { changes });
+    await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+      changes: [{ uri: editor.uri(name), type: FileChangeType.Deleted }],
+    });
   };
   await vanish("keys.json");
   const isMissing = (found: readonly { code?: unknown }[]) =>
