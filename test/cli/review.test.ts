@@ -307,6 +307,11 @@ routes:
     expect(page).toContain("no test reaches it");
   });
 
+  it("says in its summary that tests with mistakes were not run", async () => {
+    const made = workspace({ "other.test.yaml": "tests: [{ nmae: a }]\n" });
+    expect(await pageOf(made)).toContain("failed, some not run because of mistakes; covered");
+  });
+
   it("contains no literal secret of the configuration", async () => {
     const secret = "s3cret-value-of-a-key";
     const policies = { apiKey: { keys: [{ key: secret, metadata: { name: "ann" } }] } };

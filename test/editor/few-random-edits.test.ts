@@ -15,7 +15,7 @@ routes:
 `;
 const TESTS = `servers: { everything: { tools: [echo, add] } }
 tests:
-  - { name: echo is allowed, route: tools, tool: echo, jwt: { sub: a }, expect: { status: 200 } }
+  - { name: echo is allowed, route: tools, tool: echo, as: { jwt: { sub: a } }, expect: { status: 200 } }
 `;
 
 it("after random edits of a file, its tests and its keys, the server shows what new checks report", async () => {

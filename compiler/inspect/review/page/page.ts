@@ -71,12 +71,13 @@ function summary({ access, changes, findings, accepted, tests }: Review): Html {
     .filter((change) => change !== undefined).length;
   const failed = tests?.verdicts.filter(({ diagnostics }) => diagnostics.length > 0).length ?? 0;
   const passed = (tests?.verdicts.length ?? 0) - failed;
+  const left = (tests?.mistakes.length ?? 0) === 0 ? "" : ", some not run because of mistakes";
   const known = accepted.length === 0 ? "" : `, ${accepted.length} accepted`;
   return html`<ul class="cards">
 <li><b>Changes</b>${changes === undefined ? "no base given" : `${diffVerdict(changes.diff)}; ${changed} changed ${changed === 1 ? "cell" : "cells"}`}</li>
 <li><b>Findings</b>${findings.length === 0 ? "nothing found" : totals(findings)}${known}</li>
 <li><b>Access</b>${access.routes.length} ${access.routes.length === 1 ? "route" : "routes"}; ${count("yes")} cells yes, ${count("no")} no, ${count("depends")} depend</li>
-<li><b>Tests</b>${tests === undefined ? "none" : `${passed} passed, ${failed} failed; covered: ${testTotals(tests.coverage)}`}</li>
+<li><b>Tests</b>${tests === undefined ? "none" : `${passed} passed, ${failed} failed${left}; covered: ${testTotals(tests.coverage)}`}</li>
 </ul>`;
 }
 
