@@ -10,8 +10,6 @@ export interface Duel {
   /** Script and environment of each; a script prints `listening on ADDRESS:PORT`. */
   readonly gateway: Contender;
   readonly handwritten: Contender;
-  /** The least ratio that is accepted. */
-  readonly goal: number;
 }
 
 export interface Contender {

@@ -11,6 +11,15 @@ const COMPILED = 30_000;
 /** The same for streams of 100 events, which take 200 ms each. */
 const COMPILED_PACED = 1_500;
 
+/** Maximum CPU of a kind of request, relative to nginx. */
+export const nginxGoals: Readonly<Record<string, number>> = {
+  GET: 1,
+  "POST 2 KB": 1.05,
+  "GET over TLS": 1.25,
+  "GET 1 MB over TLS": 1.1,
+  "100 events, 2 ms apart": 1.25,
+};
+
 /** A kind of request, and its cost in nginx, in haproxy if it is installed, and in a plain gateway. */
 export interface PeerCosts {
   readonly name: string;
@@ -41,7 +50,14 @@ export async function* measureNginx(
     ["100 events, 2 ms apart", head("GET /paced"), 256, { warmUp: COMPILED_PACED }],
   ];
   for (const [name, request, requests, rest] of kinds) {
-    const cases = peerCases(host, { requests: [request], ...rest });
+    const common = { requests: [request], ...rest };
+    const cases = [
+      ...peerCases(host, common),
+      // A pipe of Node.js that parses nothing and logs nothing: the least that Node.js takes.
+      ...(rest?.tls === undefined
+        ? [{ name: "pipe", routes: [], script: script("pipe"), ...common }]
+        : []),
+    ];
     const own = { ...pace, requests, warmUp: COMPILED };
     yield { name, costs: await compare(cases, `http://${host}`, own) };
   }
@@ -72,12 +88,15 @@ export async function measureRates(host: string, pace: Pace): Promise<readonly R
 }
 
 function peerCases(host: string, common: Pick<Case, "requests"> & Partial<Case>): readonly Case[] {
-  const script = (name: string) => fileURLToPath(new URL(`${name}-proxy.ts`, import.meta.url));
   const peers = ["nginx", "haproxy"].filter(isInstalled);
   return [
     ...peers.map((name) => ({ name, routes: [], script: script(name), ...common })),
     { name: "gateway", routes: [{ backends: [{ host }] }], ...common },
   ];
+}
+
+function script(name: string): string {
+  return fileURLToPath(new URL(`${name}-proxy.ts`, import.meta.url));
 }
 
 /** haproxy reads a certificate and its key from one file. */

@@ -1,0 +1,80 @@
+import { type Bench, bundled, compiled, gatewayEnvironment, type Section } from "./bench.ts";
+import { buildGoals, measureBuilds } from "./builds.ts";
+import { formatCel, measureCel } from "./cel.ts";
+import { measurePolicies } from "./custom-policies.ts";
+import { measureDecisions } from "./decision.ts";
+import { FIRST_P99, measureFirstRequests } from "./first-requests.ts";
+import { footprintGoals, measureFootprint, measureThreads, TWO_THREADS } from "./footprint.ts";
+
+/** Sections about processes: their start, memory, threads and builds; and loops without a connection. */
+export const processSections: readonly Section[] = [
+  { name: "footprint", run: showFootprint },
+  { name: "first requests", run: showFirstRequests },
+  { name: "threads", run: showThreads },
+  { name: "builds", run: showBuilds },
+  { name: "custom policies", run: showCustomPolicies },
+  { name: "decision", run: showDecisions },
+  { name: "cel", run: ({ report }) => report.note(formatCel(measureCel()).trimEnd()) },
+];
+
+/** Maximum nanoseconds that custom policies with an empty hook add to a request. */
+const EMPTY: Readonly<Record<string, number>> = { "one empty": 300, "three empty": 1000 };
+
+async function showFootprint({ folder, host, pace, report }: Bench): Promise<void> {
+  const gateway = await compiled(folder, "plain", gatewayEnvironment(host));
+  const hello = { script: await bundled(folder, "hello-world.ts"), environment: {} };
+  const found = await measureFootprint(gateway, hello, pace.rounds);
+  const goals = footprintGoals;
+  report.table("Start and memory of a process");
+  const figure = report.figure.bind(report);
+  figure({
+    name: "start, relative to a hello-world server",
+    values: found.start,
+    goal: goals.start,
+  });
+  figure({ name: "CPU of a start, relative to it", values: found.startCpu });
+  figure({ name: "milliseconds of a start", values: found.milliseconds, decimals: 0 });
+  figure({ name: "idle memory in MB", values: found.resident.map(megabytes), decimals: 0 });
+  figure({ name: "idle memory, relative to it", values: found.memory, goal: goals.memory });
+  figure({ name: "a held stream in KB", values: found.stream, goal: goals.stream, decimals: 1 });
+}
+
+async function showFirstRequests({ host, pace, report }: Bench): Promise<void> {
+  const found = await measureFirstRequests(host, pace);
+  report.table("The first 2,000 requests after a start, at 500 per second");
+  report.figure({ name: "median time in milliseconds", values: found.p50 });
+  report.figure({ name: "99 % in milliseconds", values: found.p99, goal: FIRST_P99 });
+  report.figure({ name: "CPU, relative to the same after 20,000 requests", values: found.cpu });
+  report.figure({ name: "99 % in milliseconds after 20,000 requests", values: found.laterP99 });
+}
+
+async function showThreads({ host, pace, report }: Bench): Promise<void> {
+  report.table("Two threads relative to one");
+  const values = await measureThreads(host, pace);
+  report.figure({ name: "CPU of a GET", values, goal: TWO_THREADS });
+}
+
+async function showBuilds({ folder, report }: Bench): Promise<void> {
+  report.table("gwc build of 10,000 routes that only forward, nothing cached");
+  const { cpu, memory, bundle } = await measureBuilds(folder);
+  report.figure({ name: "CPU seconds", values: cpu, goal: buildGoals.cpu, decimals: 1 });
+  report.figure({ name: "memory in MB", values: memory, goal: buildGoals.memory, decimals: 0 });
+  report.figure({ name: "bundle in MB", values: [bundle], goal: buildGoals.bundle, decimals: 1 });
+}
+
+async function showCustomPolicies({ report }: Bench): Promise<void> {
+  report.table("Nanoseconds of CPU that policies add to a request, without a connection");
+  for (const { name, nanoseconds, from, to } of await measurePolicies())
+    report.figure({ name, values: [from, nanoseconds, to], goal: EMPTY[name], decimals: 0 });
+}
+
+async function showDecisions({ report }: Bench): Promise<void> {
+  report.table("Nanoseconds of finding a route, without a connection");
+  const counts = [1, 10, 20, 21, 100, 1_000, 10_000];
+  for (const { routes, nanoseconds } of await measureDecisions(counts))
+    report.figure({ name: `among ${routes} routes`, values: [nanoseconds], decimals: 0 });
+}
+
+function megabytes(bytes: number): number {
+  return bytes / 1e6;
+}
