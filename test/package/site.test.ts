@@ -91,6 +91,15 @@ describe("the site", () => {
     expect(dead).toEqual([]);
   });
 
+  it("has no table with a column that has no heading", () => {
+    const empty = pages.flatMap(({ path: file, text }) =>
+      [...text.matchAll(/^(\|.*)\n\|(?: ?-+ ?\|)+$/gm)]
+        .filter(([, head = ""]) => /\|\s*\|/.test(head))
+        .map(([, head]) => `${file}: ${head}`),
+    );
+    expect(empty).toEqual([]);
+  });
+
   it("has a page for each client of the guide about agents", () => {
     const clients = ["claude-code", "codex", "cursor", "openais-sdks", "mcp-clients"];
     expect(clients.filter((name) => !paths.has(`clients/${name}.md`))).toEqual([]);

@@ -84,7 +84,7 @@ function factParts(schema: Schema, isRequired: boolean): readonly Part[] {
     ["Not supported", schema.misplaced === undefined ? "" : `here; use it on ${schema.misplaced}`],
   ];
   return table(
-    ["", ""],
+    ["property", "value"],
     rows.filter(([, value]) => value !== ""),
   );
 }
@@ -108,7 +108,7 @@ function placesPart(entries: readonly FieldEntry[]): readonly Part[] {
   const rest = places.length - MAX_PLACES;
   const lines = [...places.slice(0, MAX_PLACES), ...(rest > 0 ? [`and ${rest} more`] : [])];
   return table(
-    ["where", ""],
+    ["use", "place"],
     lines.map((place, index) => [index === 0 ? "Used in" : "", place]),
   );
 }
