@@ -73,7 +73,7 @@ describeUnless(isInside ? undefined : "runs in the network of pods that the test
         expect(leased).toBeGreaterThanOrEqual(833);
         expect(await flood(() => pods, "strict", 300)).toBe(200);
 
-        const cwd = temporaryFolder({ "manifests/all.yaml": manifests });
+        const cwd = temporaryFolder({ "manifests/all.yaml": `${secret(url)}---${manifests}` });
         const keys = (...argv: string[]) =>
           gwc(["keys", ...argv, "--file", "manifests"], { cwd, env: { GWC_STORE_URL: url } });
         const key = (await keys("create", "ci", "--rate", "90/month")).stdout.trim();
@@ -199,7 +199,7 @@ spec:
 }
 
 const limitOf = (requests: number, more = "") =>
-  `rateLimit: { local: [{ requests: ${requests}, unit: Months${more} }] }`;
+  `rateLimit: { local: [{ requests: ${requests}, unit: Hours${more} }] }`;
 
 const manifests = `${gatewayClass}---
 apiVersion: gwc.dev/v1alpha1
@@ -210,8 +210,8 @@ spec:
   deployment: { spec: { replicas: 3 } }
 ---${frontManifest(PORT)}---${route("leased", limitOf(1000))}---${route(
   "strict",
-  limitOf(200, ", consistency: strict"),
-)}---${route("killed", limitOf(1000, ", onStoreFailure: closed"))}---${route(
+  limitOf(200, ", consistency: Strict"),
+)}---${route("killed", limitOf(1000, ", onStoreFailure: Closed"))}---${route(
   "keys",
   "apiKeyAuthentication: { store: true }",
 )}`;
