@@ -64,7 +64,7 @@ const clients: Readonly<Record<string, Client>> = {
   converse: {
     ...{ path: "/model/m/converse", type: "converse", idHeader: "x-amzn-requestid" },
     body: { messages: [{ role: "user", content: [{ text: "Hello" }] }] },
-    read: ({ message, __type, code }) => ({ message, type: __type, code }),
+    read: ({ message, __type, providerCode }) => ({ message, type: __type, code: providerCode }),
   },
 };
 

@@ -80,10 +80,13 @@ const OF_STREAMS: ReadonlySet<string> = new Set([
   ...["throttlingException", "validationException"],
 ]);
 
-/** Returns the body of an error. Its name is in the body, because refusals of policies have no header of a format. */
+/**
+ * Returns the body of an error. Its name is in the body, because refusals of policies have no header of a format. SDKs of AWS
+ * take `code` for the name, so the provider's code has another one.
+ */
 function converseError({ kind, message, field = "", type, code = type }: LlmError): string {
   const named = message.includes(`"${field}"`) || field === "" ? message : `"${field}": ${message}`;
-  return JSON.stringify({ __type: EXCEPTIONS[kind], message: named, code });
+  return JSON.stringify({ __type: EXCEPTIONS[kind], message: named, providerCode: code });
 }
 
 /** Returns the end of a failed stream. */
