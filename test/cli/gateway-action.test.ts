@@ -218,6 +218,7 @@ describe("the GitHub Action", () => {
     const { steps, output } = await runAction(made, { base: "origin/gone" }, variables);
     expect(steps.at(-1)).toBe("Compare access: 2");
     expect(output).toContain("hint: fetch it");
+    expect(output).toContain("::error title=gwc diff::access was not compared with origin/gone");
   });
 
   it("says what to do if gwc is not installed", async () => {

@@ -81,3 +81,49 @@ for _, item in ipairs(ask("textDocument/completion", 2, 6)) do table.insert(labe
 return labels`;
   expect(await inNeovim(workspace, "gateway.yaml", lua)).toContain("port");
 });
+
+const NAMED = `gateways:
+  default:
+    port: 3000
+backends:
+  - name: api
+    host: 127.0.0.1:8080
+routes:
+  - name: site
+    backends:
+      - backend: api
+`;
+
+it("Neovim goes to the declaration of a name, and renames all its uses", async () => {
+  const workspace = new Workspace({ "gateway.yaml": NAMED });
+  const lua = `
+local target = ask("textDocument/definition", 9, 18)[1].range.start
+local params = vim.tbl_extend("force", {
+  textDocument = vim.lsp.util.make_text_document_params(),
+  position = { line = 9, character = 18 },
+}, { newName = "orders" })
+local edit = vim.lsp.buf_request_sync(0, "textDocument/rename", params, 60000)[client].result
+vim.lsp.util.apply_workspace_edit(edit, "utf-16")
+return { line = target.line, lines = vim.api.nvim_buf_get_lines(0, 0, -1, true) }`;
+  expect(await inNeovim(workspace, "gateway.yaml", lua)).toEqual({
+    line: 4,
+    lines: NAMED.replaceAll("api", "orders").trimEnd().split("\n"),
+  });
+});
+
+it("Neovim applies the correction of a mistake", async () => {
+  const workspace = new Workspace({ "gateway.yaml": CONFIG });
+  const lua = `
+waitFor(function() return #vim.diagnostic.get(0) == 1 end)
+local at = { line = 2, character = 5 }
+local params = {
+  textDocument = vim.lsp.util.make_text_document_params(),
+  range = { start = at, ["end"] = at },
+  context = { diagnostics = {} },
+}
+local action = vim.lsp.buf_request_sync(0, "textDocument/codeAction", params, 60000)[client].result[1]
+vim.lsp.util.apply_workspace_edit(action.edit, "utf-16")
+waitFor(function() return #vim.diagnostic.get(0) == 0 end)
+return vim.api.nvim_buf_get_lines(0, 2, 3, true)[1]`;
+  expect(await inNeovim(workspace, "gateway.yaml", lua)).toBe("    port: 3000");
+});

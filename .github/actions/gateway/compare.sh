@@ -19,7 +19,11 @@ trap 'rm -rf "$report"' EXIT
 # The platform's token is for the comment only.
 status=0
 env -u GITHUB_TOKEN -u GITLAB_TOKEN $GWC diff "${sides[@]}" --format markdown --exit-code > "$report/diff.md" || status=$?
-case $status in 0 | 4 | 5) ;; *) exit "$status" ;; esac
+case $status in 0 | 4 | 5) ;; *)
+  if [ "$platform" = github ]; then echo "::error title=gwc diff::access was not compared with $BASE; the log of this step has the reason"; fi
+  exit "$status"
+  ;;
+esac
 
 if [ "$platform" = github ]; then
   env -u GITHUB_TOKEN $GWC diff "${sides[@]}" --format github
