@@ -55,28 +55,32 @@ export class Report {
     console.log(line);
   }
 
-  /** Replaces the figures in a document by those of this run. */
+  /** Writes the tables of this run into a document: they replace those with their titles, and others stay. */
   write(file: string): void {
     const text = readFileSync(file, "utf8");
     const [before, rest] = text.split(BEGIN);
-    const after = rest?.split(END)[1];
+    const [written = "", after] = rest?.split(END) ?? [];
     if (after === undefined) throw new Error(`${file} has no place for figures`);
-    writeFileSync(file, `${before}${BEGIN}\n${this.#document()}\n${END}${after}`);
+    const tables = new Map(
+      written
+        .split(/^### /m)
+        .slice(1)
+        .map((table) => [table.slice(0, table.indexOf("\n")), `### ${table.trim()}`]),
+    );
+    const made = this.#tables.filter(({ figures }) => figures.length > 0);
+    for (const table of made) tables.set(table.title, tableText(table));
+    writeFileSync(file, `${before}${BEGIN}\n${[...tables.values()].join("\n\n")}\n${END}${after}`);
   }
+}
 
-  #document(): string {
-    const tables = this.#tables
-      .filter(({ figures }) => figures.length > 0)
-      .map(({ title, figures }) =>
-        [
-          `### ${title}\n`,
-          "| case | median | middle half of the rounds | goal |",
-          "| --- | --- | --- | --- |",
-          ...figures.map(row),
-        ].join("\n"),
-      );
-    return [machine(), ...tables].join("\n\n");
-  }
+function tableText({ title, figures }: Table): string {
+  return [
+    `### ${title}\n`,
+    `${machine()}\n`,
+    "| case | median | middle half of the rounds | goal |",
+    "| --- | --- | --- | --- |",
+    ...figures.map(row),
+  ].join("\n");
 }
 
 const BEGIN = "<!-- figures of npm run bench -->";
@@ -121,7 +125,7 @@ function machine(): string {
   const date = new Date().toISOString().slice(0, 10);
   const [first] = cpus();
   const versions = [`Node.js ${process.versions.node}`, ...["nginx", "haproxy"].flatMap(versionOf)];
-  return `Measured on ${date} on ${cpus().length} processors (${first?.model ?? "unknown"}), Linux ${release()}, with ${versions.join(", ")}.`;
+  return `Measured on ${date} on ${cpus().length} processors (${first?.model ?? "unknown"}), Linux ${/^\d+\.\d+/.exec(release())?.[0]}, with ${versions.join(", ")}.`;
 }
 
 function versionOf(program: string): readonly string[] {
