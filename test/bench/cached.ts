@@ -11,7 +11,7 @@ export const CACHED = 1.3;
 /** Measures completions from the cache, compared with direct responses of the same length to the same requests. */
 export function measureCached(pace: Pace): Promise<readonly Cost[]> {
   const requests = [request(false, [])];
-  const headers = { set: [{ name: "content-type", value: "application/json" }] };
+  const headers = { set: { "content-type": "application/json" } };
   return withUpstream((host) => {
     const direct: Case = {
       name: "direct response",
