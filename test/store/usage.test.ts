@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { usageTable } from "../../compiler/inspect/keys/usage-formats.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
@@ -123,6 +124,19 @@ it("usage of all replicas adds up exactly, by key, team, model and day", async (
     "total       234   4680    1170  $39.27         3",
     "",
   ]);
+});
+
+it("a table shows costs below a cent", () => {
+  const counts = { requests: 1, inputTokens: 1000, outputTokens: 500, unpriced: 0 };
+  const cheap = { ...counts, cost: 1_250_000 };
+  const none = { ...counts, cost: 0 };
+  const groups = [
+    { values: ["cheap"], counts: cheap },
+    { values: ["none"], counts: none },
+  ];
+  const report = { since: "2026-11-01", until: "2026-11-30", by: ["model"], groups, total: cheap };
+  const [, ...rows] = usageTable(report).trimEnd().split("\n");
+  expect(rows.map((row) => row.split(/ +/).at(-1))).toEqual(["$0.0013", "$0.00", "$0.0013"]);
 });
 
 it("a caller sees the own usage alone", async () => {

@@ -18,7 +18,7 @@ export function usageTable({ by, groups, total }: UsageReport): string {
   const line = (values: readonly string[], counts: UsageCounts): readonly string[] => [
     ...values,
     ...[counts.requests, counts.inputTokens, counts.outputTokens].map(String),
-    `$${dollars(counts.cost).toFixed(2)}`,
+    costText(dollars(counts.cost)),
     ...(isPriced ? [] : [String(counts.unpriced)]),
   ];
   const rows = groups.map(({ values, counts }) =>
@@ -33,6 +33,11 @@ export function usageTable({ by, groups, total }: UsageReport): string {
   );
   const head = [...by, ...amounts].map((each) => each.toUpperCase());
   return textTable(head, [...rows, sum], (column) => column >= by.length);
+}
+
+/** Formats US dollars. A cost below a cent must not look like none. */
+function costText(cost: number): string {
+  return cost > 0 && cost < 0.01 ? `$${cost.toPrecision(2)}` : `$${cost.toFixed(2)}`;
 }
 
 /** Returns a report as CSV (RFC 4180), with a line per group. */
