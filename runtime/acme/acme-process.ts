@@ -34,7 +34,7 @@ export class AcmeProcess implements AcmeEnrollment {
       store &&
       new ManagedCertificates(
         orders.settings,
-        new AcmeRecords(store, this.#gateway.sessionKey),
+        new AcmeRecords(store, this.#gateway.sessionKeys),
         this.#gateway,
         before?.pairs,
       );

@@ -1,7 +1,12 @@
-import { hash, hkdfSync, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { JsonObject } from "../cel/variables.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
-import { sealSession, unsealSession } from "../process/session-seal.ts";
+import {
+  derivedKeys,
+  type SessionKeys,
+  sealSession,
+  unsealSession,
+} from "../process/session-seal.ts";
 import type { Space, Store } from "../store/store.ts";
 import type { IssuedPair } from "../tls/issued-certificate.ts";
 
@@ -34,17 +39,16 @@ const FAILURES_TIME = 86_400_000;
  */
 export class AcmeRecords {
   readonly #store: Store;
-  readonly #key: Buffer | undefined;
+  readonly #keys: SessionKeys | undefined;
 
-  constructor(store: Store, sessionKey: Buffer) {
+  constructor(store: Store, sessionKeys: SessionKeys) {
     this.#store = store;
-    const derived = () => Buffer.from(hkdfSync("sha256", sessionKey, "", "gwc acme", 32));
-    this.#key = store.isLocal ? undefined : derived();
+    this.#keys = store.isLocal ? undefined : derivedKeys(sessionKeys, "gwc acme");
   }
 
   /** Returns the records of a gateway; `undefined` if it has no store. */
-  static of({ store, sessionKey }: GatewayContext): AcmeRecords | undefined {
-    return store && new AcmeRecords(store, sessionKey);
+  static of({ store, sessionKeys }: GatewayContext): AcmeRecords | undefined {
+    return store && new AcmeRecords(store, sessionKeys);
   }
 
   /** Calls the listener when a certificate may have changed; never if the store does not notice. */
@@ -144,7 +148,7 @@ export class AcmeRecords {
   }
 
   #opened(id: string, value: string): JsonObject | undefined {
-    const text = this.#key === undefined ? value : unsealSession(this.#key, id, value);
+    const text = this.#keys === undefined ? value : unsealSession(this.#keys, id, value);
     return text === undefined ? undefined : JSON.parse(text);
   }
 
@@ -158,7 +162,7 @@ export class AcmeRecords {
 
   #sealed(id: string, record: JsonObject): string {
     const text = JSON.stringify(record);
-    return this.#key === undefined ? text : sealSession(this.#key, id, text);
+    return this.#keys === undefined ? text : sealSession(this.#keys, id, text);
   }
 }
 

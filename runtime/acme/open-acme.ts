@@ -14,7 +14,7 @@ export interface AcmeOrders {
 }
 
 /** The part of a gateway that orders need. */
-export interface AcmeGateway extends Pick<GatewayContext, "sessionKey" | "metrics" | "threads"> {
+export interface AcmeGateway extends Pick<GatewayContext, "sessionKeys" | "metrics" | "threads"> {
   readonly log: EnrollmentLog;
   /** Writes a line of the audit log; does nothing without an audit log. */
   readonly audit: (change: CertificateChange) => void;

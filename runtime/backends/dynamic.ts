@@ -33,7 +33,7 @@ export class Destinations {
   readonly settings: DestinationSettings;
   readonly #rules: AddressRules;
   readonly #upstreams = new RecentUpstreams();
-  #mark: string | undefined;
+  #marks: readonly [string, ...string[]] | undefined;
 
   constructor(settings: DestinationSettings) {
     this.settings = settings;
@@ -67,11 +67,15 @@ export class Destinations {
     });
   }
 
-  /** Returns the gateway's name in Via: shared by all processes with the same session key, and unguessable for others. */
-  mark({ sessionKey }: GatewayContext): string {
-    const digest = () => createHmac("sha256", sessionKey).update("via").digest("hex");
-    this.#mark ??= `gwc-${digest().slice(0, 16)}`;
-    return this.#mark;
+  /**
+   * Returns the gateway's names in Via, one for each session key: shared by all processes with that key, and unguessable for
+   * others.
+   */
+  marks({ sessionKeys: [first, ...others] }: GatewayContext): readonly [string, ...string[]] {
+    const mark = (key: Buffer) =>
+      `gwc-${createHmac("sha256", key).update("via").digest("hex").slice(0, 16)}`;
+    this.#marks ??= [mark(first), ...others.map(mark)];
+    return this.#marks;
   }
 
   #open(destination: Destination, check: AddressCheck): Upstream | NoDestination {
@@ -103,16 +107,16 @@ export function chooseDestination(
     refuseDestination(exchange, upstream);
     return undefined;
   }
-  const mark = destinations.mark(exchange.gateway);
+  const marks = destinations.marks(exchange.gateway);
   const via = exchange.header("via");
-  if (via?.includes(mark) === true) {
+  if (via !== undefined && marks.some((mark) => via.includes(mark))) {
     refuseDestination(exchange, { fault: "forbidden", why: "the request is in a loop" });
     return undefined;
   }
   // The destination must see the host that was checked.
   exchange.upstreamHost = authority;
   // RFC 9110 7.6.3: a proxy adds itself to Via, and so recognizes loops.
-  const hop = `${exchange.version.slice("HTTP/".length)} ${mark}`;
+  const hop = `${exchange.version.slice("HTTP/".length)} ${marks[0]}`;
   exchange.setRequestHeader("via", via === undefined ? hop : `${via}, ${hop}`);
   return upstream;
 }

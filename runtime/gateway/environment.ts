@@ -3,6 +3,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { totalmem } from "node:os";
 import { resolve } from "node:path";
 import type { EnvVariables } from "../cel/variables.ts";
+import type { SessionKeys } from "../process/session-seal.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { limitsFile } from "../process/state-files.ts";
 import { type LogLevels, readLevels } from "../telemetry/logs/log-level.ts";
@@ -17,13 +18,16 @@ export interface ProcessSettings {
   readonly logLevels: LogLevels;
   /** Variables without effect; logged once. */
   readonly warnings: readonly string[];
-  readonly sessionKey: Buffer;
+  readonly sessionKeys: SessionKeys;
   readonly env: EnvVariables;
   /** Directory of state that survives a restart; `undefined` if nothing is persisted. */
   readonly stateDir: string | undefined;
   /** Maximum bytes of messages that are buffered whole. */
   readonly maxBufferedBytes: number;
 }
+
+/** Maximum number of session keys: a forged id costs one attempt for each of them. */
+const MAX_SESSION_KEYS = 4;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -56,7 +60,7 @@ export function processSettings(gateway: Gateway, environment: Environment): Pro
         ? ["WORKER_THREADS has no effect: the configuration has no config.workerThreads"]
         : []),
     ],
-    sessionKey: sessionKey(environment.SESSION_KEY),
+    sessionKeys: sessionKeys(environment.SESSION_KEY),
     env: {
       podName: environment.POD_NAME ?? "",
       namespace: environment.NAMESPACE ?? "",
@@ -122,10 +126,19 @@ function logFormat(text: string | undefined): LogFormat | undefined {
   throw new StartupError(`LOG_FORMAT must be "text" or "json", not "${text}"`);
 }
 
-function sessionKey(text: string | undefined): Buffer {
-  if (text === undefined || text === "") return randomBytes(32);
-  if (/^[0-9a-fA-F]{64}$/.test(text)) return Buffer.from(text, "hex");
-  throw new StartupError("SESSION_KEY must be 64 hexadecimal digits (32 bytes)");
+function sessionKeys(text: string | undefined): SessionKeys {
+  if (text === undefined || text === "") return [randomBytes(32)];
+  const digits = text.split(",");
+  if (digits.length > MAX_SESSION_KEYS)
+    throw new StartupError(`SESSION_KEY must have at most ${MAX_SESSION_KEYS} keys`);
+  const keys = digits.map((each) => {
+    if (/^[0-9a-fA-F]{64}$/.test(each)) return Buffer.from(each, "hex");
+    throw new StartupError(
+      "SESSION_KEY must be 64 hexadecimal digits (32 bytes), or several such keys with commas between them",
+    );
+  });
+  const [first = randomBytes(32), ...others] = keys;
+  return [first, ...others];
 }
 
 /**

@@ -252,10 +252,10 @@ class Running implements RunningGateway {
       if (identity !== undefined) undo.push(identity.abort);
       const store = await definition.store?.prepare(this.#context);
       undo.push(() => store?.abort());
-      const { sessionKey, threads } = this.#context;
+      const { sessionKeys, threads } = this.#context;
       this.#acme ??= definition.acme?.enrollment({
         log,
-        sessionKey,
+        sessionKeys,
         threads,
         metrics: this.metrics,
         audit: (change) => this.#output.audit?.certificate(change),

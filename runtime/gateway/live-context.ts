@@ -11,6 +11,7 @@ import type {
   SharedDocument,
   SharedThreads,
 } from "../process/gateway-context.ts";
+import type { SessionKeys } from "../process/session-seal.ts";
 import type { SharedConnection } from "../process/shared-connection.ts";
 import type { Store } from "../store/store.ts";
 import type { ProcessSettings } from "./environment.ts";
@@ -19,12 +20,12 @@ import type { WorkerPlace } from "./workers/worker-place.ts";
 /** Settings of the process that the context needs. */
 export type ContextSettings = Pick<
   ProcessSettings,
-  "sessionKey" | "env" | "maxBufferedBytes" | "stateDir"
+  "sessionKeys" | "env" | "maxBufferedBytes" | "stateDir"
 >;
 
 /** Context of a running process. */
 export class LiveContext implements GatewayContext {
-  readonly sessionKey: Buffer;
+  readonly sessionKeys: SessionKeys;
   readonly env: EnvVariables;
   readonly sessions: Map<string, LiveSession> = new Map();
   readonly documents: Map<string, SharedDocument> = new Map();
@@ -47,12 +48,12 @@ export class LiveContext implements GatewayContext {
   readonly #reloadListeners = new SwapSet<Listener>();
 
   constructor(
-    { sessionKey, env, maxBufferedBytes, stateDir }: ContextSettings,
+    { sessionKeys, env, maxBufferedBytes, stateDir }: ContextSettings,
     metrics: Metrics,
     warn: (message: string) => void,
     place?: WorkerPlace & SharedThreads,
   ) {
-    this.sessionKey = sessionKey;
+    this.sessionKeys = sessionKeys;
     this.env = env;
     this.stateDir = stateDir;
     this.metrics = metrics;

@@ -98,6 +98,6 @@ function hideHeaders(
 
 function isSealed({ gateway }: Exchange, bindings: readonly string[], value: string): boolean {
   return bindings.some(
-    (binding) => unsealSession(gateway.sessionKey, binding, value) !== undefined,
+    (binding) => unsealSession(gateway.sessionKeys, binding, value) !== undefined,
   );
 }

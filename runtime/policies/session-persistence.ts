@@ -127,7 +127,7 @@ class SessionChoice implements ServerChoice {
   /** Returns the session of a token; `undefined` if it belongs to another route or has expired. */
   #read(token: string): Session | undefined {
     const { gateway } = this.#exchange;
-    const state = unsealSession(gateway.sessionKey, binding(this.#settings), token);
+    const state = unsealSession(gateway.sessionKeys, binding(this.#settings), token);
     const [id, begun, used] = state?.split(" ") ?? [];
     if (id === undefined) return undefined;
     const session = { id, begun: Number(begun), used: Number(used) };
@@ -152,7 +152,7 @@ class SessionChoice implements ServerChoice {
     // The gateway itself responds, so no server has received the request.
     if (record.reason !== undefined) return undefined;
     const state = `${server.upstream.id} ${begun} ${now}`;
-    const token = sealSession(gateway.sessionKey, binding(this.#settings), state);
+    const token = sealSession(gateway.sessionKeys, binding(this.#settings), state);
     if (kind === "header") return [name, token];
     const secure = scheme === "https" ? "; Secure" : "";
     const left = begun - now + Math.ceil((absoluteTimeout ?? 0) / SECOND);

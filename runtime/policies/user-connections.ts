@@ -256,8 +256,8 @@ async function begin(
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   const cookies = cookiesOf(exchange, settings);
-  const { sessionKey } = exchange.gateway;
-  const sealed = sealSession(sessionKey, binding(cookies), JSON.stringify(authorization));
+  const { sessionKeys } = exchange.gateway;
+  const sealed = sealSession(sessionKeys, binding(cookies), JSON.stringify(authorization));
   const kept = cookies.keepLogin(authorization.state, sealed, AUTHORIZATION_TIME);
   sendBrowser(exchange, url.href, kept);
 }
@@ -323,7 +323,7 @@ function begunAuthorization(
   state: string,
 ): BegunAuthorization | undefined {
   const text = cookies.login(state);
-  const unsealed = text && unsealSession(exchange.gateway.sessionKey, binding(cookies), text);
+  const unsealed = text && unsealSession(exchange.gateway.sessionKeys, binding(cookies), text);
   if (unsealed === undefined || unsealed === "") return undefined;
   // The sealed content was written by `begin`.
   const begun = JSON.parse(unsealed) as BegunAuthorization;

@@ -3,12 +3,13 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { Store } from "../store/store.ts";
 import type { BodyRates } from "./body-rates.ts";
 import type { BufferBudget } from "./buffer-budget.ts";
+import type { SessionKeys } from "./session-seal.ts";
 import type { SharedConnection } from "./shared-connection.ts";
 
 /** State shared by the requests of one gateway process. It survives a reload of the configuration. */
 export interface GatewayContext {
-  /** Key of AES-256-GCM for session ids: 32 bytes from SESSION_KEY (64 hex digits), otherwise random for this process. */
-  readonly sessionKey: Buffer;
+  /** Keys that seal session ids, from SESSION_KEY; otherwise one that is random for this process. */
+  readonly sessionKeys: SessionKeys;
   /** Live state of sessions in this process (stdio children, SSE upstreams), by session id. */
   readonly sessions: Map<string, LiveSession>;
   /** Documents of other servers that requests need (key sets, metadata), by type and URL. */

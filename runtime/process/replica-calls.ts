@@ -8,7 +8,7 @@ import {
   serveCall,
   startCall,
 } from "./line-calls.ts";
-import { sealSession, unsealSession } from "./session-seal.ts";
+import { type SessionKeys, sealSession, unsealSession } from "./session-seal.ts";
 import type { LineListener, ThreadLine } from "./thread-links.ts";
 
 /** Milliseconds until the other replica has to confirm a new line. */
@@ -34,16 +34,16 @@ export class ReplicaCalls {
   /** Name of this replica; each thread of a process and each start have one of their own. */
   readonly name = randomBytes(9).toString("base64url");
   readonly #channels: Channels;
-  readonly #key: Buffer;
+  readonly #keys: SessionKeys;
   readonly #serve: ServeLineCall;
   readonly #lines = new Map<string, ReplicaLine>();
   /** Resolves when responses can be received. */
   readonly #isReady: Promise<void>;
 
-  /** `key`: key of AES-256-GCM that the replicas share. */
-  constructor(channels: Channels, key: Buffer, serve: ServeLineCall) {
+  /** `keys`: keys of AES-256-GCM that the replicas share. */
+  constructor(channels: Channels, keys: SessionKeys, serve: ServeLineCall) {
     this.#channels = channels;
-    this.#key = key;
+    this.#keys = keys;
     this.#serve = serve;
     this.#isReady = channels.receive(this.name, (text) => this.#receive(text));
     // Lines are lost then, because nothing is received.
@@ -74,7 +74,7 @@ export class ReplicaCalls {
         isFirst = false;
         try {
           await this.#isReady;
-          const sealed = sealSession(this.#key, bindingOf(replica), JSON.stringify(envelope));
+          const sealed = sealSession(this.#keys, bindingOf(replica), JSON.stringify(envelope));
           await this.#channels.send(replica, sealed);
         } catch {
           line.lose();
@@ -88,7 +88,7 @@ export class ReplicaCalls {
 
   #receive(text: string): void {
     // Messages with another key are those of a replica that has another SESSION_KEY.
-    const opened = unsealSession(this.#key, bindingOf(this.name), text);
+    const opened = unsealSession(this.#keys, bindingOf(this.name), text);
     if (opened === undefined) return;
     // Authenticated JSON that a replica wrote itself.
     const { from, line: id, isFirst, message }: Envelope = JSON.parse(opened);

@@ -94,7 +94,7 @@ export async function withRecords<Result>(
 ): Promise<Result> {
   const store = openEmbeddedStore(path.join(state, storeFiles(state)[0] ?? ""));
   try {
-    return await work(new AcmeRecords(store, Buffer.alloc(32)));
+    return await work(new AcmeRecords(store, [Buffer.alloc(32)]));
   } finally {
     await store.close();
   }

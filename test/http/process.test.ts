@@ -48,7 +48,12 @@ describe("a gateway that can't start ends with 1 and one line that says why", ()
   });
 
   it.each([
-    ["SESSION_KEY", "abc", "SESSION_KEY must be 64 hexadecimal digits (32 bytes)"],
+    [
+      "SESSION_KEY",
+      `${"ab".repeat(32)},abc`,
+      "SESSION_KEY must be 64 hexadecimal digits (32 bytes), or several such keys with commas between them",
+    ],
+    ["SESSION_KEY", Array(5).fill("ab".repeat(32)).join(), "SESSION_KEY must have at most 4 keys"],
     ["LOG_FORMAT", "xml", 'LOG_FORMAT must be "text" or "json", not "xml"'],
     ["STATS_ADDR", "here", 'the stats address must be HOST:PORT or off, not "here"'],
     [

@@ -1,9 +1,14 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { sealSession, unsealSession } from "../../runtime/process/session-seal.ts";
+import {
+  derivedKeys,
+  type SessionKeys,
+  sealSession,
+  unsealSession,
+} from "../../runtime/process/session-seal.ts";
 
-const key = randomBytes(32);
+const key: SessionKeys = [randomBytes(32)];
 
 it("a state is unsealed only with its key and binding", () => {
   fc.assert(
@@ -13,9 +18,19 @@ it("a state is unsealed only with its key and binding", () => {
       expect(id).toMatch(/^[A-Za-z0-9_-]+$/);
       expect(unsealSession(key, binding, id)).toBe(text);
       expect(unsealSession(key, `${binding}x`, id)).toBeUndefined();
-      expect(unsealSession(randomBytes(32), binding, id)).toBeUndefined();
+      expect(unsealSession([randomBytes(32)], binding, id)).toBeUndefined();
     }),
   );
+});
+
+it("a new key first seals, and unseals what an older key has sealed", () => {
+  const [older] = key;
+  const rotated: SessionKeys = [randomBytes(32), older];
+  expect(unsealSession(rotated, "b", sealSession(key, "b", "s"))).toBe("s");
+  expect(unsealSession(key, "b", sealSession(rotated, "b", "s"))).toBeUndefined();
+  const before = sealSession(derivedKeys(key, "purpose"), "b", "s");
+  expect(unsealSession(derivedKeys(rotated, "purpose"), "b", before)).toBe("s");
+  expect(unsealSession(derivedKeys(rotated, "other"), "b", before)).toBeUndefined();
 });
 
 it("an id that is changed anywhere, truncated or invented is invalid", () => {

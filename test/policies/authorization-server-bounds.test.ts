@@ -174,7 +174,7 @@ describe("registrations", () => {
       client: { clientId: "gateway" },
     };
     const sealed = (end: number) => {
-      const gateway = { sessionKey: Buffer.from(SESSION_KEY, "hex") };
+      const gateway = { sessionKeys: [Buffer.from(SESSION_KEY, "hex")] as const };
       const value = { name: "Claude", redirectUris: [LOOPBACK], end };
       return seal(gateway, settings, "client", value);
     };

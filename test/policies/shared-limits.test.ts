@@ -92,7 +92,7 @@ it("a thread that ends in a locked table leaves an empty one", () => {
 it("a persisted table is restored after a thread has ended in it", async () => {
   const stateDir = temporaryFolder();
   const env = { podName: "", namespace: "", gateway: "shop" };
-  const settings = { sessionKey: Buffer.alloc(32), env, maxBufferedBytes: 1, stateDir };
+  const settings = { sessionKeys: [Buffer.alloc(32)] as const, env, maxBufferedBytes: 1, stateDir };
   const context = () => new LiveContext(settings, new Metrics(), () => {});
   const tables = persistedTables(context());
   const memory = tables.memory("route/perDayByKey", 4);

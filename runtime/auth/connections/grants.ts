@@ -1,7 +1,12 @@
-import { hash, hkdfSync, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { JwtVariable } from "../../cel/variables.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
-import { sealSession, unsealSession } from "../../process/session-seal.ts";
+import {
+  derivedKeys,
+  type SessionKeys,
+  sealSession,
+  unsealSession,
+} from "../../process/session-seal.ts";
 import type { Space, Store } from "../../store/store.ts";
 import type { ClientMethod } from "../oauth/client-authentication.ts";
 
@@ -51,17 +56,17 @@ export function userOf(claims: JwtVariable | undefined, claim: string): string |
  */
 export class Grants {
   readonly #store: Store;
-  readonly #key: Buffer;
+  readonly #keys: SessionKeys;
   readonly #owner: string | undefined;
   readonly #audit: GatewayContext["auditGrant"];
 
   private constructor(
     store: Store,
-    { sessionKey, auditGrant }: GatewayContext,
+    { sessionKeys, auditGrant }: GatewayContext,
     owner: string | undefined,
   ) {
     this.#store = store;
-    this.#key = Buffer.from(hkdfSync("sha256", sessionKey, "", "gwc user connections", 32));
+    this.#keys = derivedKeys(sessionKeys, "gwc user connections");
     this.#owner = owner;
     this.#audit = auditGrant;
   }
@@ -75,7 +80,7 @@ export class Grants {
   async read(user: string, connection: string): Promise<StoredGrant | undefined> {
     const id = this.#idOf(user, connection);
     const sealed = await this.#store.read("user-grants", id);
-    const text = sealed && unsealSession(this.#key, id, sealed);
+    const text = sealed && unsealSession(this.#keys, id, sealed);
     if (sealed === undefined || text === undefined || text === "") return undefined;
     // The sealed content was written by `write` or `replace`.
     return { grant: JSON.parse(text) as Grant, sealed };
@@ -84,7 +89,7 @@ export class Grants {
   /** Stores a user's new grant, whatever was there. */
   async write(user: string, connection: string, grant: Grant): Promise<void> {
     const id = this.#idOf(user, connection);
-    await this.#put("user-grants", id, sealSession(this.#key, id, JSON.stringify(grant)));
+    await this.#put("user-grants", id, sealSession(this.#keys, id, JSON.stringify(grant)));
   }
 
   /** Replaces a grant as it was read; `undefined` removes it. Returns false, and changes nothing, if it has changed since. */
@@ -95,7 +100,7 @@ export class Grants {
     grant: Grant | undefined,
   ): Promise<boolean> {
     const id = this.#idOf(user, connection);
-    const value = grant && sealSession(this.#key, id, JSON.stringify(grant));
+    const value = grant && sealSession(this.#keys, id, JSON.stringify(grant));
     return this.#store.replace("user-grants", id, { was, value });
   }
 
@@ -117,7 +122,7 @@ export class Grants {
   async client(name: string): Promise<GrantClient | undefined> {
     const id = this.#digest("client", name);
     const sealed = await this.#store.read("oauth-clients", id);
-    const text = sealed && unsealSession(this.#key, id, sealed);
+    const text = sealed && unsealSession(this.#keys, id, sealed);
     // The sealed content was written by `keepClient`.
     return text ? (JSON.parse(text) as GrantClient) : undefined;
   }
@@ -128,7 +133,7 @@ export class Grants {
     await this.#put(
       "oauth-clients",
       id,
-      sealSession(this.#key, id, JSON.stringify(client)),
+      sealSession(this.#keys, id, JSON.stringify(client)),
       expires,
     );
   }

@@ -1,6 +1,11 @@
-import { createHash, hkdfSync } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { GatewayContext } from "../../process/gateway-context.ts";
-import { sealSession, unsealSession } from "../../process/session-seal.ts";
+import {
+  derivedKeys,
+  type SessionKeys,
+  sealSession,
+  unsealSession,
+} from "../../process/session-seal.ts";
 import type { ClientDescription } from "./client-bounds.ts";
 import type { FrontSettings } from "./front-settings.ts";
 
@@ -44,7 +49,7 @@ interface OwnLeg {
   readonly verifier: string;
 }
 
-type KeyHolder = Pick<GatewayContext, "sessionKey">;
+type KeyHolder = Pick<GatewayContext, "sessionKeys">;
 type FrontIdentity = Pick<FrontSettings, "url" | "issuer" | "client">;
 
 /** Seals a value for a purpose. It is valid at this authorization server and for its provider only. */
@@ -54,7 +59,7 @@ export function seal<Purpose extends keyof Sealed>(
   purpose: Purpose,
   value: Sealed[Purpose],
 ): string {
-  return sealSession(keyOf(gateway), binding(settings, purpose), JSON.stringify(value));
+  return sealSession(keysOf(gateway), binding(settings, purpose), JSON.stringify(value));
 }
 
 /** Returns a sealed value; `undefined` if it was not sealed here for this purpose, or has expired. */
@@ -64,7 +69,7 @@ export function unseal<Purpose extends keyof Sealed>(
   purpose: Purpose,
   sealed: string,
 ): Sealed[Purpose] | undefined {
-  const text = unsealSession(keyOf(gateway), binding(settings, purpose), sealed);
+  const text = unsealSession(keysOf(gateway), binding(settings, purpose), sealed);
   if (text === undefined) return undefined;
   // The sealed content was written by `seal`.
   const value = JSON.parse(text) as Sealed[Purpose];
@@ -76,8 +81,8 @@ export function sealDigest(text: string): string {
   return createHash("sha256").update(text).digest("base64url");
 }
 
-function keyOf({ sessionKey }: KeyHolder): Buffer {
-  return Buffer.from(hkdfSync("sha256", sessionKey, "", "gwc authorization server", 32));
+function keysOf({ sessionKeys }: KeyHolder): SessionKeys {
+  return derivedKeys(sessionKeys, "gwc authorization server");
 }
 
 function binding({ url, issuer, client }: FrontIdentity, purpose: keyof Sealed): string {

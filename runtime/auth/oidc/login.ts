@@ -51,8 +51,8 @@ export function beginLogin(
     code_challenge_method: "S256",
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  const { sessionKey } = exchange.gateway;
-  const sealed = sealSession(sessionKey, binding(cookies), JSON.stringify(login));
+  const { sessionKeys } = exchange.gateway;
+  const sealed = sealSession(sessionKeys, binding(cookies), JSON.stringify(login));
   exchange.record.reason = "Oidc";
   sendBrowser(exchange, url.href, cookies.keepLogin(login.state, sealed, LOGIN_TIME));
 }
@@ -64,7 +64,7 @@ export function begunLogin(
   state: string,
 ): BegunLogin | undefined {
   const text = cookies.login(state);
-  const unsealed = text && unsealSession(exchange.gateway.sessionKey, binding(cookies), text);
+  const unsealed = text && unsealSession(exchange.gateway.sessionKeys, binding(cookies), text);
   if (unsealed === undefined || unsealed === "") return undefined;
   // The sealed content was written by `beginLogin`.
   const login = JSON.parse(unsealed) as BegunLogin;

@@ -101,7 +101,7 @@ export class ThreadGroup {
     this.#memory.expect(gateway);
     this.#threads = new ThreadSet(
       source,
-      served.settings.sessionKey.toString("hex"),
+      served.settings.sessionKeys.map((key) => key.toString("hex")).join(","),
       this.#memory,
       {
         lines: (lines) => this.#writer.add(lines),

@@ -41,7 +41,7 @@ export interface ThreadListener extends Pick<ThreadOwner, "lines" | "audit"> {
  */
 export class ThreadSet {
   readonly #source: ThreadSource;
-  readonly #sessionKey: string;
+  readonly #sessionKeys: string;
   readonly #memory: SharedMemory;
   readonly #listener: ThreadListener;
   readonly #serving = new Map<number, WorkerHandle>();
@@ -52,15 +52,15 @@ export class ThreadSet {
   /** Called when the last thread has ended. */
   #onAllEnded: (() => void) | undefined;
 
-  /** `sessionKey`: as 64 hexadecimal digits. */
+  /** `sessionKeys`: as the value of SESSION_KEY. */
   constructor(
     source: ThreadSource,
-    sessionKey: string,
+    sessionKeys: string,
     memory: SharedMemory,
     listener: ThreadListener,
   ) {
     this.#source = source;
-    this.#sessionKey = sessionKey;
+    this.#sessionKeys = sessionKeys;
     this.#memory = memory;
     this.#listener = listener;
   }
@@ -88,7 +88,7 @@ export class ThreadSet {
         hasRandomKey: !process.env.SESSION_KEY,
         notices: notices?.() ?? [],
       },
-      { ...process.env, SESSION_KEY: this.#sessionKey },
+      { ...process.env, SESSION_KEY: this.#sessionKeys },
       {
         lines: (lines) => this.#listener.lines(lines),
         audit: (line) => this.#listener.audit(line),

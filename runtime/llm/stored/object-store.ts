@@ -43,7 +43,7 @@ export function idOwner(exchange: Exchange, { stores }: StoreService): IdOwner {
   // With keys of clients, the provider knows the owner itself.
   const isOwnKey = stores.every(({ provider }) => provider.clientKey !== undefined);
   const caller = verifiedCaller(exchange) ?? (isOwnKey ? "" : undefined);
-  if (caller !== undefined) return { key: exchange.gateway.sessionKey, caller };
+  if (caller !== undefined) return { keys: exchange.gateway.sessionKeys, caller };
   const message = "files and batches belong to a caller: authenticate";
   throw new LlmRefusal({ kind: "authentication", message });
 }

@@ -43,7 +43,7 @@ function fileEdits(text: string, exchange: Exchange, provider: Provider): readon
   findIds(text, skipSpace(text, 0), ids);
   if (ids.length === 0) return [];
   const caller = verifiedCaller(exchange) ?? (provider.clientKey === undefined ? undefined : "");
-  const owner = caller === undefined ? undefined : { key: exchange.gateway.sessionKey, caller };
+  const owner = caller === undefined ? undefined : { keys: exchange.gateway.sessionKeys, caller };
   return ids.map(({ start, end }) => {
     const id = stringAt(text, { start, end }) ?? "";
     return { start, end, text: JSON.stringify(ownId(id, owner, provider)) };

@@ -1,12 +1,12 @@
 import { createCipheriv, createHmac } from "node:crypto";
-import { unsealSession } from "../../process/session-seal.ts";
+import { type SessionKeys, unsealSession } from "../../process/session-seal.ts";
 
 /** Kind of an object that a provider stores, which is also the start of its ids. */
 export type StoredKind = "file-" | "batch_" | "msgbatch_";
 
-/** Owner of ids: the caller to whom they are given, and the key that seals them. */
+/** Owner of ids: the caller to whom they are given, and the keys that seal them. */
 export interface IdOwner {
-  readonly key: Buffer;
+  readonly keys: SessionKeys;
   readonly caller: string;
 }
 
@@ -27,8 +27,9 @@ export interface StoredPlace {
 export function sealId(owner: IdOwner, kind: StoredKind, place: StoredPlace): string {
   const state = JSON.stringify([place.provider, place.authority, place.id]);
   const aad = binding(owner, kind);
-  const nonce = createHmac("sha256", owner.key).update(`nonce ${aad}\n${state}`).digest();
-  const cipher = createCipheriv("aes-256-gcm", owner.key, nonce.subarray(0, NONCE_LENGTH));
+  const [key] = owner.keys;
+  const nonce = createHmac("sha256", key).update(`nonce ${aad}\n${state}`).digest();
+  const cipher = createCipheriv("aes-256-gcm", key, nonce.subarray(0, NONCE_LENGTH));
   cipher.setAAD(Buffer.from(aad));
   const sealed = [nonce.subarray(0, NONCE_LENGTH), cipher.update(state), cipher.final()];
   return kind + Buffer.concat([...sealed, cipher.getAuthTag()]).toString("base64url");
@@ -37,7 +38,7 @@ export function sealId(owner: IdOwner, kind: StoredKind, place: StoredPlace): st
 /** Returns the place of an object; `undefined` if the id is not one of this kind that its owner was given. */
 export function openId(owner: IdOwner, kind: StoredKind, id: string): StoredPlace | undefined {
   if (!id.startsWith(kind)) return undefined;
-  const state = unsealSession(owner.key, binding(owner, kind), id.slice(kind.length));
+  const state = unsealSession(owner.keys, binding(owner, kind), id.slice(kind.length));
   if (state === undefined) return undefined;
   const [provider, authority, own]: string[] = JSON.parse(state);
   if (provider === undefined || authority === undefined || own === undefined) return undefined;

@@ -149,14 +149,14 @@ function noteTask({ session: { tasks } }: SessionContext, shown: string): void {
 }
 
 function sealedTask(context: SessionContext, task: SealedTask): string {
-  const { sessionKey } = context.exchange.gateway;
-  return sealSession(sessionKey, bindingOf(context), JSON.stringify(task));
+  const { sessionKeys } = context.exchange.gateway;
+  return sealSession(sessionKeys, bindingOf(context), JSON.stringify(task));
 }
 
 /** Returns the task of a client's id; `undefined` if this client did not get it here. */
 export function openedTask(context: SessionContext, shown: string): SealedTask | undefined {
-  const { sessionKey } = context.exchange.gateway;
-  const opened = unsealSession(sessionKey, bindingOf(context), shown);
+  const { sessionKeys } = context.exchange.gateway;
+  const opened = unsealSession(sessionKeys, bindingOf(context), shown);
   // Authenticated JSON that this gateway wrote itself.
   return opened === undefined ? undefined : JSON.parse(opened);
 }

@@ -34,7 +34,7 @@ export function withSealedState(
   const { tag = "" } = backend;
   const own: SealedState = { state, expiresAt: Date.now() + backend.timeouts.input };
   const binding = bindingOf(context, active, request);
-  const sealed = sealSession(exchange.gateway.sessionKey, binding, JSON.stringify(own));
+  const sealed = sealSession(exchange.gateway.sessionKeys, binding, JSON.stringify(own));
   return edited(response, [replaced(at, JSON.stringify(`${tag}${sealed}`))]);
 }
 
@@ -49,12 +49,12 @@ export function withOpenedState(
 ): Message | undefined {
   const at = sealsState(context, active) ? paramOf(request, "requestState") : undefined;
   if (at === undefined) return request;
-  const { sessionKey } = context.exchange.gateway;
+  const { sessionKeys } = context.exchange.gateway;
   const binding = bindingOf(context, active, request);
   const { tag = "" } = context.backend;
   const shown = stringAt(request.text, at) ?? "";
   const sealed = shown.startsWith(tag) ? shown.slice(tag.length) : "";
-  const opened = unsealSession(sessionKey, binding, sealed);
+  const opened = unsealSession(sessionKeys, binding, sealed);
   if (opened === undefined) return undefined;
   // Authenticated JSON that this gateway wrote itself.
   const { state, expiresAt }: SealedState = JSON.parse(opened);

@@ -194,7 +194,7 @@ export class LeasedCall implements ParkedCall {
     const thread = gateway.threads && { thread: gateway.threads.index };
     const replica = waiting && { replica: waiting.replica };
     const parked: ParkedState = { id, expiresAt: Date.now() + input, ...thread, ...replica };
-    const state = sealSession(gateway.sessionKey, binding, JSON.stringify(parked));
+    const state = sealSession(gateway.sessionKeys, binding, JSON.stringify(parked));
     const result = `{"resultType":"input_required","inputRequests":{${this.#questionTexts().join(",")}},"requestState":"${state}"}`;
     leg.sink.onResponse(ownMessage(rpcResult(leg.request.id, result)));
   }

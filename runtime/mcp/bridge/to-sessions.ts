@@ -125,8 +125,8 @@ class StatelessRequest implements Call {
 
   #continue(state: string): void {
     const { gateway } = this.#caller.exchange;
-    const { sessionKey, threads } = gateway;
-    const sealed = unsealSession(sessionKey, this.#binding(), state);
+    const { sessionKeys, threads } = gateway;
+    const sealed = unsealSession(sessionKeys, this.#binding(), state);
     if (sealed === undefined) {
       this.#refuse("Invalid requestState");
       return;

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { ReplicaCalls } from "../../process/replica-calls.ts";
+import type { SessionKeys } from "../../process/session-seal.ts";
 import type { Channels } from "../../store/channels.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
 import type { Call, CallSink } from "../transports/target.ts";
@@ -14,9 +15,9 @@ export class WaitingCalls {
   readonly #waiting = new Map<string, ContinueCall>();
   readonly #replicas: ReplicaCalls;
 
-  /** `key`: the key that replicas share. */
-  constructor(channels: Channels, key: Buffer) {
-    this.#replicas = new ReplicaCalls(channels, key, (id, request, listener) =>
+  /** `keys`: the keys that replicas share. */
+  constructor(channels: Channels, keys: SessionKeys) {
+    this.#replicas = new ReplicaCalls(channels, keys, (id, request, listener) =>
       this.#waiting.get(id)?.(ownMessage(request), textSink(listener)),
     );
   }
@@ -55,11 +56,11 @@ const instances = new WeakMap<Channels, WaitingCalls>();
 /** Returns the waiting calls of a gateway; `undefined` if it shares no store. */
 export function waitingCalls({
   store,
-  sessionKey,
-}: Pick<GatewayContext, "store" | "sessionKey">): WaitingCalls | undefined {
+  sessionKeys,
+}: Pick<GatewayContext, "store" | "sessionKeys">): WaitingCalls | undefined {
   const channels = store?.channels;
   if (channels === undefined) return undefined;
-  const known = instances.get(channels) ?? new WaitingCalls(channels, sessionKey);
+  const known = instances.get(channels) ?? new WaitingCalls(channels, sessionKeys);
   instances.set(channels, known);
   return known;
 }

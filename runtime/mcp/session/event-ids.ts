@@ -9,10 +9,10 @@ const BINDING = "event id";
  * it.
  */
 export function sealEventId(exchange: Exchange, id: string): string {
-  return id === "" ? "" : sealSession(exchange.gateway.sessionKey, BINDING, id);
+  return id === "" ? "" : sealSession(exchange.gateway.sessionKeys, BINDING, id);
 }
 
 /** Returns the target's own id; an id that was not sealed is returned unchanged. */
 export function targetEventId(exchange: Exchange, id: string): string {
-  return unsealSession(exchange.gateway.sessionKey, BINDING, id) ?? id;
+  return unsealSession(exchange.gateway.sessionKeys, BINDING, id) ?? id;
 }

@@ -29,7 +29,7 @@ export function openSession(
   const parts = { ...opened, initialize: isShort ? ownText(initialize) : undefined };
   const owner = ownerMark(gateway.threads?.index);
   const state = sessionState(parts, expiresAt);
-  const id = `${sealSession(gateway.sessionKey, binding + owner, state)}${owner}`;
+  const id = `${sealSession(gateway.sessionKeys, binding + owner, state)}${owner}`;
   const session = newSession(id, binding, parts, expiresAt);
   sessionTable(gateway).remember(session);
   note(exchange, session);
@@ -57,7 +57,7 @@ export function resumeSession(
     return known;
   }
   const { sealed, owner } = markedId(id);
-  const state = unsealSession(gateway.sessionKey, binding + owner, sealed);
+  const state = unsealSession(gateway.sessionKeys, binding + owner, sealed);
   if (state === undefined) return undefined;
   const session = sessionOf(id, binding, state, (live) => table.findLive(live));
   if (session === undefined) return undefined;
