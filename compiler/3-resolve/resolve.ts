@@ -52,6 +52,7 @@ import {
 import { resolveStore, sharedStoreOf } from "./store.ts";
 import { resolveTcpBinds } from "./tcp-binds.ts";
 import { checkToolLocks } from "./tool-locks.ts";
+import { checkViews } from "./tool-sets.ts";
 import { resolveTracing } from "./tracing.ts";
 import { checkUnserved } from "./unserved.ts";
 import { resolveUsage, servesModels } from "./usage.ts";
@@ -140,6 +141,7 @@ function resolveGateway(
   const routeCache = cache && { resolutions: cache, from: routeInputs(gateway) };
   const binds = resolveBinds(gateway, routes, admission, context, routeCache);
   checkToolLocks(binds, diagnostics);
+  checkViews(binds, diagnostics);
   checkUserConnections(binds, diagnostics);
   reportIdleCatalog(gateway, binds, diagnostics);
   const callsModels = binds.some(servesModels);

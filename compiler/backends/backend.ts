@@ -8,6 +8,7 @@ import type { Rule } from "../model/rules.ts";
 import type { ServerConfig } from "../model/server-policies.ts";
 import type { Text } from "../model/texts.ts";
 import type { LockableServer, LockedTarget, ToolLockNode } from "../model/tool-lock.ts";
+import type { ToolSetForm } from "../model/tool-sets.ts";
 import type { Section, Traffic } from "../model/traffic.ts";
 import type { ConnectionUseNode } from "../model/user-connections.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -101,6 +102,8 @@ export interface Backend<
   serverPolicies?(config: Config): readonly ServerPoliciesValue[];
   /** Tool lock of the items that its servers list; absent if it has none. */
   readonly toolLock?: ToolLockForm<Node>;
+  /** Tools that clients see in another way than servers list them; absent if there are none. */
+  readonly toolSets?: ToolSetForm<Node>;
   /** Returns the servers that are started as child processes. */
   startedServers?(node: Node): readonly StartedServer[];
   /** Prompt guards of its requests and responses; absent if it has none. */

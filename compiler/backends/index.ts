@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Diagnostics } from "../diagnostics/diagnostic.ts";
 import type { BackendSpec } from "../manifests/manifests.ts";
 import type { Text } from "../model/texts.ts";
+import type { ToolSet } from "../model/tool-sets.ts";
 import { validated } from "../schema/schema.ts";
 import type { PromptGuardNode, TextHooks } from "./ai/guards.ts";
 import { ai } from "./ai.ts";
@@ -179,4 +180,16 @@ export function sectionNames<Kind extends BackendKind>(
 ): readonly string[] {
   const found = kubernetesValue(kind, spec);
   return found === undefined ? [] : (backendOf(kind).kubernetes?.sectionNames?.(found.value) ?? []);
+}
+
+/** Returns the tools of a backend that clients see in another way than servers list them. */
+export function toolSets<Kind extends BackendKind>(node: BackendNode<Kind>): readonly ToolSet[] {
+  return backendOf<Kind>(node.kind).toolSets?.of(node) ?? [];
+}
+
+/** Returns a backend whose clients see the tools that servers list. */
+export function withoutToolSets<Kind extends BackendKind>(
+  node: BackendNode<Kind>,
+): BackendNode<Kind> {
+  return backendOf<Kind>(node.kind).toolSets?.without(node) ?? node;
 }

@@ -129,6 +129,13 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
     changes: lockChanges,
   },
   hasWaitingCalls: ({ targets }) => targets.some(({ kind }) => kind !== "openapi"),
+  toolSets: {
+    of: ({ toolViews, views, origin }) => [
+      ...(toolViews.length === 0 ? [] : [{ view: undefined, tools: toolViews, origin }]),
+      ...views.map(({ name, tools, origin: at }) => ({ view: name, tools, origin: at })),
+    ],
+    without: (node) => ({ ...node, toolViews: [], views: [] }),
+  },
   describe: ({ targets }) => targets.map(describeTarget),
   tryCommand,
 };

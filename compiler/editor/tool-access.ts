@@ -11,7 +11,7 @@ import { toolLockOf } from "../3-resolve/tool-locks.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import { type Location, locate } from "../diagnostics/source.ts";
 import { whoText } from "../inspect/access/access-text.ts";
-import { itemAccess } from "../inspect/access/item-access.ts";
+import { ANYONE, itemAccess } from "../inspect/access/item-access.ts";
 import { accessOf } from "../ir/access.ts";
 import { servedTargets } from "../ir/backend-text.ts";
 import type { Program, RouteNode } from "../ir/program.ts";
@@ -27,13 +27,6 @@ export const COMMANDS = {
   overview: "gwc.overview",
   addTest: "gwc.addTest",
 } as const;
-
-/** Anyone with valid credentials. */
-export const ANYONE = {
-  identities: { given: {}, isAnyone: true },
-  headers: {},
-  address: undefined,
-};
 
 /** Maximum number of tools that a hint counts: each is a question to the rules. */
 const MAX_TOOLS = 500;

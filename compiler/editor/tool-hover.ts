@@ -1,10 +1,9 @@
 import { whoText } from "../inspect/access/access-text.ts";
-import { itemAccess } from "../inspect/access/item-access.ts";
+import { ANYONE, itemAccess } from "../inspect/access/item-access.ts";
 import { toolsNamedIn } from "./cel-mcp-names.ts";
 import type { ExpressionPosition } from "./cel-position.ts";
 import { type DocumentContext, filesBeside } from "./document-context.ts";
 import { routesWithRule } from "./ruled-routes.ts";
-import { ANYONE } from "./tool-access.ts";
 
 /** Maximum number of routes of a hover. */
 const MAX_ROUTES = 3;

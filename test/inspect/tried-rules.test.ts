@@ -78,7 +78,7 @@ it("compiled routes refuse what gwc can says they refuse, and list what may be c
         if (outcome.reason === "JwtAuth") continue;
         const reached = reachedNode(program, outcome);
         if (reached === undefined) throw new Error(`no route: ${JSON.stringify(outcome)}`);
-        const verdicts = verdictsOf(test, outcome, reached, itemOf(outcome));
+        const verdicts = verdictsOf(test, outcome, reached, itemOf(outcome, reached, test));
         const isRefused = outcome.reason === "Authorization";
         refused[isRefused ? "yes" : "no"] += 1;
         const isSaid = verdicts.some(({ verdict }) => verdict === "refuses");

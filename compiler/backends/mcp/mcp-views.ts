@@ -24,6 +24,7 @@ export interface McpViewConfig {
 export interface McpViewNode {
   readonly name: string;
   readonly tools: readonly ToolViewNode[];
+  readonly origin: Origin;
 }
 
 const SEPARATORS = ["_", "__", "-", "."] as const;
@@ -112,7 +113,7 @@ export function resolveViews(
 }
 
 function resolveView(
-  { name, isPrefixed, separator, tools }: McpViewConfig,
+  { name, isPrefixed, separator, tools, origin: place }: McpViewConfig,
   { targets, lock, arePrefixed, own }: ViewedEndpoint,
   diagnostics: Diagnostics,
 ): McpViewNode | undefined {
@@ -123,12 +124,13 @@ function resolveView(
   };
   const seen = new Set<string>();
   const names = new Set<string>();
-  const nodes = tools.map(({ origin, ...tool }): ToolViewNode => {
+  const nodes = tools.map((tool): ToolViewNode => {
+    const { origin } = tool;
     const hasPrefix = isPrefixed ?? targets.length > 1;
     const shown = tool.name ?? (hasPrefix ? `${tool.target}${separator}${tool.tool}` : tool.tool);
     const field = tool.name === undefined ? "tool" : "name";
     const listedAs = arePrefixed ? `${tool.target}_${tool.tool}` : tool.tool;
-    checkedTool({ ...tool, origin }, targets, lock, report);
+    checkedTool(tool, targets, lock, report);
     const key = `${tool.target}\n${tool.tool}`;
     if (seen.has(key)) report(origin, "tool", "the view has this tool before");
     if (names.has(shown)) report(origin, field, `another tool of the view has the name "${shown}"`);
@@ -139,5 +141,5 @@ function resolveView(
     names.add(shown);
     return { ...tool, name: shown, listedAs };
   });
-  return isValid ? { name, tools: nodes } : undefined;
+  return isValid ? { name, tools: nodes, origin: place } : undefined;
 }

@@ -1,6 +1,7 @@
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Json } from "../../model/json.ts";
 import type { ToolLockNode } from "../../model/tool-lock.ts";
+import type { SetTool } from "../../model/tool-sets.ts";
 import { type Infer, json, list, map, object, shortText, text } from "../../schema/schema.ts";
 import type { OpenApiToolNode } from "./openapi-tools.ts";
 
@@ -19,9 +20,7 @@ export interface ToolViewConfig {
 }
 
 /** A view with the client's names. */
-export interface ToolViewNode extends Omit<ToolViewConfig, "name" | "origin"> {
-  /** The client's name. */
-  readonly name: string;
+export interface ToolViewNode extends SetTool {
   /** The client's name if the tool had no view. */
   readonly listedAs: string;
 }
@@ -127,10 +126,11 @@ export function resolveToolViews(
   };
   const tools = new Set<string>();
   const names = new Set<string>();
-  const nodes = views.map(({ origin, ...view }): ToolViewNode => {
+  const nodes = views.map((view): ToolViewNode => {
+    const { origin } = view;
     const listedAs = arePrefixed ? `${view.target}_${view.tool}` : view.tool;
     const name = view.name ?? listedAs;
-    checkedTool({ ...view, origin }, targets, lock, report);
+    checkedTool(view, targets, lock, report);
     if (tools.has(listedAs)) report(origin, "tool", "the tool has another view before");
     if (names.has(name))
       report(

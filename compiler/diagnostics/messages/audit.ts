@@ -30,6 +30,17 @@ export const auditMessages = {
       "callers can use at once. With rules in `mcpAuthorization`, tools that no rule allows are hidden. `gwc can --who " +
       "tool NAME` lists who can use a tool.",
   }),
+  "denied-view-tool": message<{ name: string; view: string; tool: string; isFixed: boolean }>({
+    severity: "warning",
+    text: ({ name, view, tool, isFixed }) =>
+      `nobody can call "${name}" of the view "${view}": the rules refuse "${tool}"${isFixed ? " with its fixed arguments" : ""}`,
+    hint: () =>
+      "allow the tool in mcpAuthorization, or remove it from the view; `gwc can call tool NAME` shows why",
+    explanation:
+      "A view grants nothing: rules decide about the tool of the server, with the arguments that the view sets. Clients of the " +
+      "view do not see a tool that rules refuse in any case. If the rules refuse only these arguments, clients see the tool, and every " +
+      "call is refused.",
+  }),
   "body-model-rule": message<{ rule: string }>({
     severity: "warning",
     text: ({ rule }) => `requests can bypass this rule with another way to name a model: ${rule}`,

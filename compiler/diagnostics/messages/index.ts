@@ -16,6 +16,7 @@ import { routingMessages } from "./routing.ts";
 import { shapeMessages } from "./shape.ts";
 import { storeMessages } from "./store.ts";
 import { testMessages } from "./tests.ts";
+import { toolSetMessages } from "./tool-sets.ts";
 import { tracingMessages } from "./tracing.ts";
 import { yamlMessages } from "./yaml.ts";
 
@@ -25,6 +26,7 @@ export const messages = {
   ...shapeMessages,
   ...fileMessages,
   ...routingMessages,
+  ...toolSetMessages,
   ...policyMessages,
   ...identityMessages,
   ...limitMessages,

@@ -43,8 +43,9 @@ function routeText(access: RouteAccess, files: readonly SourceFile[]): string {
 
 const NO_POLICY = "  no policy restricts access";
 
-function routeHead({ route, listener, target }: RouteAccess): string {
-  const server = target === undefined ? "" : `, server ${target}`;
+function routeHead({ route, listener, target, view }: RouteAccess): string {
+  const named = view === undefined ? "" : `, view ${view}`;
+  const server = target === undefined ? named : `${named}, server ${target}`;
   if (route === undefined) return `listener ${listener.name}`;
   return `route ${route.name} (listener ${listener.name})${server}`;
 }

@@ -1,8 +1,11 @@
+import { toolSets } from "../../backends/index.ts";
 import { policiesMet } from "../../ir/access.ts";
 import { servedTargets } from "../../ir/backend-text.ts";
+import type { BackendNode } from "../../ir/backends.ts";
 import type { ListenerNode, Program, RouteEntry, RouteNode } from "../../ir/program.ts";
 import { servedRoutes } from "../../ir/routes.ts";
 import { itemPrefix } from "../../model/item-prefix.ts";
+import type { SetTool, ToolSet } from "../../model/tool-sets.ts";
 import type { DataPath } from "../effect/data/data-path.ts";
 import { type Work, workOfCommand } from "../effect/work/work.ts";
 import { chainVerdicts, type Identities, type PolicyVerdict } from "./chain-verdicts.ts";
@@ -32,6 +35,8 @@ export interface RouteAccess {
   readonly listener: ListenerNode;
   /** The server behind an MCP route. */
   readonly target?: string;
+  /** The view in which clients see the tool by this name; absent outside of views. */
+  readonly view?: string;
   readonly verdicts: readonly PolicyVerdict[];
 }
 
@@ -67,9 +72,9 @@ export function itemAccess(
     .filter(({ route }) => routeName === undefined || [route.name, route.id].includes(routeName))
     .flatMap(({ route, listeners: [listener] }) => {
       if (listener === undefined) return [];
-      const asked = route.backends.flatMap((node) => itemsOf(item, servedTargets(node)));
+      const asked = route.backends.flatMap((node) => itemsOf(item, node));
       const once = asked.filter(
-        ({ target }, at) => asked.findIndex((each) => each.target === target) === at,
+        (one, at) => asked.findIndex((each) => isSameItem(each, one)) === at,
       );
       return once.flatMap((each) => {
         const readings = headerReadings(asker.headers) ?? [];
@@ -81,8 +86,38 @@ export function itemAccess(
     });
 }
 
-/** Resolves an item: to the server whose prefix its name has, else to all servers. */
-function itemsOf(item: AskedItem, targets: readonly string[]): readonly AskedItem[] {
+/** An item of a server as a client reaches it. */
+interface ReachedItem extends AskedItem {
+  /** `undefined` outside of views. */
+  readonly view?: string | undefined;
+  /** Arguments that clients do not choose; a value of `undefined` is absent in calls. */
+  readonly fixed?: Readonly<Record<string, unknown>>;
+}
+
+function isSameItem(one: ReachedItem, other: ReachedItem): boolean {
+  return one.target === other.target && one.view === other.view && one.name === other.name;
+}
+
+/** Resolves an item: to the tools that clients see by this name, else by the names of servers. */
+function itemsOf(item: AskedItem, node: BackendNode): readonly ReachedItem[] {
+  const targets = servedTargets(node);
+  const isMeant = ({ name, target }: SetTool): boolean =>
+    name === item.name && target === (item.target ?? target) && targets.includes(target);
+  const shown = toolSets(node).flatMap((set) =>
+    item.kind === "tool" ? set.tools.filter(isMeant).map((tool) => reachedTool(set, tool)) : [],
+  );
+  // Rules have the servers' names, which may be those of a view as well.
+  return [...shown, ...serverItems(item, targets)];
+}
+
+/** Returns a tool of a view, or one that is changed outside of views. */
+function reachedTool({ view }: ToolSet, { target, tool, set, hide }: SetTool): ReachedItem {
+  const hidden = Object.fromEntries(hide.map((name) => [name, undefined]));
+  return { kind: "tool", name: tool, target, view, fixed: { ...hidden, ...set } };
+}
+
+/** Resolves a name of rules, or one with a server's prefix; without one, the item may be of any server. */
+function serverItems(item: AskedItem, targets: readonly string[]): readonly AskedItem[] {
   if (item.target !== undefined) return targets.includes(item.target) ? [item] : [];
   const prefix = (target: string): string => itemPrefix(target, item.kind);
   const owner = targets.find((target) => item.name.startsWith(prefix(target)));
@@ -94,7 +129,7 @@ function itemsOf(item: AskedItem, targets: readonly string[]): readonly AskedIte
 function accessTo(
   route: RouteNode,
   listener: ListenerNode,
-  { kind, name, target }: AskedItem,
+  { kind, name, target, view, fixed = {} }: ReachedItem,
   { identities, headers, address }: Asker,
   work: Work,
 ): RouteAccess {
@@ -105,25 +140,67 @@ function accessTo(
     request: {
       method: "POST",
       host: host.replace("*", "any"),
-      path: path?.value ?? "/",
+      path: view === undefined ? (path?.value ?? "/") : pathOfView(path?.value ?? "/", view),
       headers,
     },
     source: { address },
-    mcp: { methodName: METHODS[kind], [kind]: { name, target } },
+    mcp: {
+      methodName: METHODS[kind],
+      [kind]: { name, target, ...(Object.keys(fixed).length > 0 && { arguments: fixed }) },
+    },
   };
   const open: readonly DataPath[] = [
     ...ALWAYS_OPEN,
     ...(identities.isAnyone ? [["source"], ["request", "headers"]] : []),
     ...(address === undefined ? [["source", "address"]] : []),
     ...(host.includes("*") ? [["request", "host"]] : []),
-    ...(path?.kind === "exact" ? [] : [["request", "path"]]),
+    ...(path?.kind === "exact" || view !== undefined ? [] : [["request", "path"]]),
   ];
+  const known = Object.keys(fixed).map((argument) => ["mcp", "tool", "arguments", argument]);
   const policies = policiesMet(listener, route);
-  const verdicts = chainVerdicts(policies, { data, open, present: [] }, identities, work);
-  return target === undefined
-    ? { route, listener, verdicts }
-    : { route, listener, target, verdicts };
+  const request = { data, open, present: [], fixed: known };
+  const verdicts = chainVerdicts(policies, request, identities, work);
+  return {
+    ...{ route, listener, verdicts },
+    ...(target !== undefined && { target }),
+    ...(view !== undefined && { view }),
+  };
 }
+
+/** Returns the path of a view below that of its route. */
+export function pathOfView(path: string, view: string): string {
+  return path.endsWith(`/${view}`) ? path : `${path.replace(/\/$/, "")}/${view}`;
+}
+
+/** Returns the access of anyone to each tool of the views of a route. */
+export function viewAccess(
+  route: RouteNode,
+  listener: ListenerNode,
+  work: Work,
+): readonly ViewToolAccess[] {
+  return route.backends.flatMap((node) =>
+    toolSets(node).flatMap((set) =>
+      set.tools.map((tool) => {
+        const { verdicts } = accessTo(route, listener, reachedTool(set, tool), ANYONE, work);
+        return { set, tool, verdicts };
+      }),
+    ),
+  );
+}
+
+/** A tool of a view, and the verdicts of the route's policies on calls of it. */
+export interface ViewToolAccess {
+  readonly set: ToolSet;
+  readonly tool: SetTool;
+  readonly verdicts: readonly PolicyVerdict[];
+}
+
+/** A sender who may have any valid credentials. */
+export const ANYONE: Asker = {
+  identities: { given: {}, isAnyone: true },
+  headers: {},
+  address: undefined,
+};
 
 /** Returns the first table entry of a route that its configuration defines. */
 export function routeEntry(

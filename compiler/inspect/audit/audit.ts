@@ -11,6 +11,7 @@ import { servedRoutes } from "../../ir/routes.ts";
 import { isLoopback } from "../../model/loopback.ts";
 import type { Rule } from "../../model/rules.ts";
 import type { Text } from "../../model/texts.ts";
+import { type ViewToolAccess, viewAccess } from "../access/item-access.ts";
 import { RuleModel } from "../effect/model/rule-model.ts";
 import { type Work, withinSteps, workOfCommand } from "../effect/work/work.ts";
 
@@ -72,11 +73,23 @@ function auditRoute(
       if (check.kind === "identity" && check.anyAudience !== undefined)
         diagnostics.report("any-audience", keyPlace(use.origin), { issuers: check.anyAudience });
     }
+  reportDeniedTools(viewAccess(route, listener, work), diagnostics);
   for (const check of checks)
     if (check.kind === "rules") {
       reportDeadRules(check.rules, check.phase, diagnostics, work);
       reportModelRules(check.rules, diagnostics);
     }
+}
+
+/** Reports tools of views that rules refuse to everybody. */
+function reportDeniedTools(access: readonly ViewToolAccess[], diagnostics: Diagnostics): void {
+  for (const { set, tool, verdicts } of access) {
+    const { view } = set;
+    if (view === undefined || !verdicts.some(({ verdict }) => verdict === "refuses")) continue;
+    const isFixed = Object.keys(tool.set).length > 0 || tool.hide.length > 0;
+    const named = { name: tool.name, view, tool: tool.tool, isFixed };
+    diagnostics.report("denied-view-tool", keyPlace(tool.origin), named);
+  }
 }
 
 const SERVED = { mcp: "the tools of its MCP servers", llm: "its models" } as const;

@@ -1,4 +1,4 @@
-import { unguarded } from "../../backends/index.ts";
+import { unguarded, withoutToolSets } from "../../backends/index.ts";
 import { accessOf, decidesAll } from "../../ir/access.ts";
 import { backendText, mcpTargets, NO_BACKEND, servedTargets } from "../../ir/backend-text.ts";
 import type { BackendNode } from "../../ir/backends.ts";
@@ -19,6 +19,7 @@ import type { PairRegion } from "./pair-region.ts";
 import { changesBeforeRules } from "./request-changes.ts";
 import { endDirection, endsOf, endsText } from "./request-ends.ts";
 import type { RoutedRequest } from "./route-pairs.ts";
+import { toolSetChanges } from "./tool-set-changes.ts";
 
 /** Policies and the backends after them. */
 export type Served = Pick<RouteNode, "policies" | "backends" | "refusal">;
@@ -305,7 +306,8 @@ function backendDifferences(
     eachOnce(nodes.flatMap(servedTargets)),
   );
   const servers = listChanges("MCP server", targets ?? [], targetsNow ?? [], "opens");
-  const settings = changedSettings(before, after).filter(
+  const rest = changedSettings(before.map(withoutToolSets), after.map(withoutToolSets));
+  const settings = [...toolSetChanges(before, after), ...rest].filter(
     ({ direction }) => old === now || direction !== "changes",
   );
   const changes = [...servers, ...settings].map(({ direction, text }) =>

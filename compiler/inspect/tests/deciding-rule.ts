@@ -1,4 +1,5 @@
 import type { TrialOutcome } from "../../../runtime/trial/trial.ts";
+import { toolSets } from "../../backends/index.ts";
 import { policiesMet } from "../../ir/access.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
@@ -39,17 +40,20 @@ export function policiesOf({ listener, route }: ReachedNode): readonly PolicyUse
 /** An MCP item as rules see it: `{methodName: "tools/call", tool: {name: "x", target: "y"}}`. */
 export type ItemData = Readonly<Record<string, unknown>>;
 
-/** Returns the item of a request; `undefined` if it has no item. */
+/** Returns the item of a request, with the arguments that the server gets; `undefined` if it has no item. */
 export function itemOf(
   { fields }: TrialOutcome,
-  { arguments: given = {} }: Pick<GatewayTest, "arguments"> = {},
+  { route }: ReachedNode,
+  { tool, view, arguments: given = {} }: Pick<GatewayTest, "tool" | "view" | "arguments">,
 ): ItemData | undefined {
   const methodName = fields["mcp.method.name"];
   const target = fields["mcp.target"];
   const found = ITEM_FIELDS.find(([field]) => fields[field] !== undefined);
   if (methodName === undefined || target === undefined || found === undefined) return undefined;
   const [field, kind] = found;
-  const args = kind === "tool" ? { arguments: given } : {};
+  const sets = route?.backends.flatMap(toolSets).filter((each) => each.view === view) ?? [];
+  const shown = sets.flatMap(({ tools }) => tools).find(({ name }) => name === tool);
+  const args = kind === "tool" ? { arguments: { ...given, ...shown?.set } } : {};
   return { methodName, [kind]: { name: fields[field], target, ...args } };
 }
 

@@ -1,4 +1,4 @@
-import { backendOf } from "../../backends/index.ts";
+import { backendOf, toolSets } from "../../backends/index.ts";
 import {
   childOf,
   type Diagnostics,
@@ -35,7 +35,7 @@ export function placeTest(
     checkListed(
       test.list,
       test,
-      offeredNames(target.route, test.list, servers),
+      offeredNames(target.route, test.list, servers, test.view),
       origin,
       diagnostics,
     );
@@ -127,6 +127,14 @@ function placeRoute(
     return undefined;
   }
   const { program, route, listener } = found;
+  if (test.view !== undefined) {
+    const views = route.backends.flatMap(toolSets).flatMap(({ view }) => view ?? []);
+    if (!views.includes(test.view)) {
+      const named = { what: "view", name: test.view, suggestion: suggest(test.view, views) };
+      diagnostics.report("unknown-in-test", childOf(origin, "view"), named);
+      return undefined;
+    }
+  }
   const bind = program.binds.find(({ listeners }) => listeners.includes(listener));
   return bind && { kind: "route", program, route, listener, bind };
 }

@@ -104,7 +104,9 @@ async function runTest(ready: ReadyTest, diagnostics: Diagnostics): Promise<void
     if (outcome.failure !== undefined) throw new Error(outcome.failure);
     const reached = reachedNode(trial.program, outcome);
     const verdicts =
-      reached === undefined ? [] : verdictsOf(test, outcome, reached, itemOf(outcome, test));
+      reached === undefined
+        ? []
+        : verdictsOf(test, outcome, reached, itemOf(outcome, reached, test));
     const rule = decidingRule(verdicts);
     if (reached !== undefined) {
       markCovered(ready, reached, outcome, verdicts);

@@ -1,9 +1,10 @@
 import type { ClientMessage, TrialRequest } from "../../../runtime/trial/trial.ts";
+import { toolSets } from "../../backends/index.ts";
 import type { McpEra } from "../../backends/mcp/mcp-config.ts";
 import { mcpTargets } from "../../ir/backend-text.ts";
 import type { BindNode, ListenerNode, Program, RouteNode } from "../../ir/program.ts";
 import { itemPrefix } from "../../model/item-prefix.ts";
-import { routeEntry } from "../access/item-access.ts";
+import { pathOfView, routeEntry } from "../access/item-access.ts";
 import type { GatewayTest, TestFile } from "./test-schema.ts";
 
 /** Target of a test. */
@@ -68,7 +69,7 @@ function requestOf(test: GatewayTest, target: TestTarget, era: McpEra): ClientRe
     const sent = { host: url.host, target: `${url.pathname}${url.search}`, body: test.body };
     return { method, ...sent, own: {}, message: undefined };
   }
-  const { path, host } = addressOf(target);
+  const { path, host } = addressOf(target, test.view);
   if (test.model === undefined) {
     const sent = { body: undefined, message: { era, ...messageOf(test) } };
     return { method: "POST", target: path, host, own: {}, ...sent };
@@ -80,14 +81,18 @@ function requestOf(test: GatewayTest, target: TestTarget, era: McpEra): ClientRe
 }
 
 /** Returns a host and path by which a route is reached. */
-function addressOf({ route, listener }: Extract<TestTarget, { kind: "route" }>): {
+function addressOf(
+  { route, listener }: Extract<TestTarget, { kind: "route" }>,
+  view: string | undefined,
+): {
   readonly path: string;
   readonly host: string;
 } {
   const entry = routeEntry(route, listener);
   const host = entry?.shared ?? "*";
+  const path = entry?.match.path.value ?? "/";
   return {
-    path: entry?.match.path.value ?? "/",
+    path: view === undefined ? path : pathOfView(path, view),
     host: host === "*" ? "localhost" : host.replace("*", "any"),
   };
 }
@@ -119,7 +124,7 @@ function messageOf({
 
 /** Finds the server of a route that offers the item of a test; `undefined` if no server does. */
 function meantServer(
-  { tool, prompt, resource, list }: GatewayTest,
+  { tool, prompt, resource, list, view }: GatewayTest,
   route: RouteNode,
   servers: TestFile["servers"] = {},
 ): string | undefined {
@@ -128,7 +133,7 @@ function meantServer(
     list ?? (tool !== undefined ? "tools" : prompt !== undefined ? "prompts" : "resources");
   return route.backends.flatMap(mcpTargets).find((target) => {
     const own = { [target]: servers[target] ?? {} };
-    const offered = offeredNames(route, kind, own);
+    const offered = offeredNames(route, kind, own, view);
     return name === undefined ? offered.length > 0 : offered.includes(name);
   });
 }
@@ -138,14 +143,23 @@ export function offeredNames(
   route: RouteNode,
   kind: "tools" | "prompts" | "resources",
   servers: TestFile["servers"] = {},
+  view?: string,
 ): readonly string[] {
   const targets = route.backends.flatMap(mcpTargets);
-  return targets.flatMap((target) =>
+  const sets = kind === "tools" ? route.backends.flatMap(toolSets) : [];
+  const shown = sets
+    .filter((set) => set.view === view)
+    .flatMap(({ tools }) => tools)
+    .filter(({ target, tool }) => servers[target]?.tools?.includes(tool) === true)
+    .map(({ name }) => name);
+  if (view !== undefined && kind === "tools") return shown;
+  const own = targets.flatMap((target) =>
     (servers[target]?.[kind] ?? []).flatMap((name) => [
       name,
       `${itemPrefix(target, ITEM_KINDS[kind])}${name}`,
     ]),
   );
+  return [...own, ...shown];
 }
 
 const ITEM_KINDS = { tools: "tool", prompts: "prompt", resources: "resource" } as const;

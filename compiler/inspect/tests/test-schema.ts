@@ -138,6 +138,7 @@ const test = object(
     route: text("The route of an MCP or LLM request; required if several routes are possible.", {
       refersTo: ["route"],
     }),
+    view: shortText("The view (`views` of the MCP backend) that the client uses."),
     arguments: map(json, { description: "The arguments of the tool or prompt." }),
     text: text('The prompt for the model; "hello" by default.'),
     as: identities,
@@ -182,6 +183,13 @@ const test = object(
         holds: ({ list: listing, expect }) =>
           listing !== undefined || Object(expect).listed === undefined,
         cel: "has(self.list) || !has(self.expect.listed)",
+      },
+      {
+        message: '"view" requires a "tool", "prompt", "resource" or "list"',
+        field: "view",
+        holds: ({ view, request, model }) =>
+          view === undefined || (request === undefined && model === undefined),
+        cel: "!has(self.view) || !has(self.request) && !has(self.model)",
       },
       {
         message: '"arguments" requires a "tool" or "prompt"',

@@ -12,7 +12,7 @@ export function toolFront(
   others?: "hidden",
 ): Code | undefined {
   const own = nonEmpty(
-    toolViews.map(({ set, hide, description, ...view }) => ({
+    toolViews.map(({ set, hide, description, origin: _, ...view }) => ({
       ...view,
       ...(description !== undefined && { description }),
       ...(Object.keys(set).length > 0 && { set }),

@@ -24,6 +24,8 @@ export interface KnownRequest {
   readonly data: RequestData;
   /** Open paths; everything below them, such as `["source"]`, is open too. */
   readonly open: readonly DataPath[];
+  /** Paths below open ones whose values are known. */
+  readonly fixed?: readonly DataPath[];
   /** Open identities that are not null. */
   readonly present: readonly string[];
 }
@@ -88,7 +90,7 @@ const MAX_PATHS = 8;
 
 /** Adds values of the open parts of a request to those that are known. */
 function withOpen(
-  { data, open }: Pick<KnownRequest, "data" | "open">,
+  { data, open, fixed = [] }: Omit<KnownRequest, "present">,
   found: RequestData,
   above: DataPath = [],
 ): RequestData {
@@ -97,14 +99,15 @@ function withOpen(
     const other = all[field];
     const path = [...above, field];
     if (isJsonObject(value) && isJsonObject(other))
-      all[field] = withOpen({ data: value, open }, other, path);
-    else if (other === undefined || !isBelowOpen(path, open)) all[field] = value;
+      all[field] = withOpen({ data: value, open, fixed }, other, path);
+    else if (other === undefined || !isBelow(path, open) || isBelow(path, fixed))
+      all[field] = value;
   }
   return all;
 }
 
-function isBelowOpen(path: DataPath, open: readonly DataPath[]): boolean {
-  return open.some((each) => each.every((step, at) => path[at] === step));
+function isBelow(path: DataPath, others: readonly DataPath[]): boolean {
+  return others.some((each) => each.every((step, at) => path[at] === step));
 }
 
 /** Solves rules; `undefined` if some values have no class. */
@@ -138,7 +141,7 @@ function restOf(
   request: KnownRequest,
   work: Work,
 ): OpenRest {
-  const { data, present } = request;
+  const { data, present, fixed = [] } = request;
   const model = new RuleModel(phase, rules, [], [], work);
   const classes = new Map<number, readonly number[] | undefined>();
   const classesAt = (level: number): readonly number[] | undefined => {
@@ -146,6 +149,9 @@ function restOf(
     if (variable === undefined) return undefined;
     const [root = "", ...below] = variable.kind === "value" ? variable.path : [];
     if (below.length === 0 && present.includes(root)) return [PRESENT];
+    // The arguments of a call are an object if one of them is known.
+    if (variable.kind === "value" && fixed.some((each) => isAbove(variable.path, each)))
+      return [PRESENT];
     if (pathsOf(variable).some((path) => isOpen(path, request))) return undefined;
     return [model.classOf(level, data)];
   };
@@ -157,8 +163,8 @@ function restOf(
   return { model, rest: within(model.decision(rules)), within };
 }
 
-function isOpen(path: DataPath, { open }: KnownRequest): boolean {
-  return isOpenPath(path, open);
+function isOpen(path: DataPath, { open, fixed = [] }: KnownRequest): boolean {
+  return isOpenPath(path, open) && !isBelow(path, fixed);
 }
 
 /** Whether a path overlaps an open path. */
@@ -180,6 +186,11 @@ function decided(text: string): OpenDecision {
 /** Returns the parts of a request that a variable is read from. */
 export function pathsOf(variable: Variable): readonly DataPath[] {
   return (variable.kind === "opaque" ? variable.reads : [variable.path]).map(sourceOfPath);
+}
+
+/** Whether a path is that of a value that contains the value at the other. */
+function isAbove(path: DataPath, other: DataPath): boolean {
+  return path.length < other.length && isBelow(other, [path]);
 }
 
 /** Whether one path contains the other. */
