@@ -1,4 +1,3 @@
-import type { LogoutSettings } from "../../runtime/auth/oidc/oidc-settings.ts";
 import type { ProviderEndpoints } from "../../runtime/auth/oidc/provider.ts";
 import { readWhatIsHere } from "../backends/parts/tls-files.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
@@ -9,7 +8,6 @@ import type { PathMatch } from "../model/matches.ts";
 import { type AtStartup, type MountedFile, shownText, type Text } from "../model/texts.ts";
 import {
   anyText,
-  boolean,
   choice,
   either,
   type Infer,
@@ -32,6 +30,7 @@ import {
 } from "./jwt-auth/jwks.ts";
 import { tokenCheck } from "./jwt-auth/token-access.ts";
 import { type JwtProviderNode, resolveProviders } from "./jwt-auth.ts";
+import { type LogoutConfig, logoutSchema, lowerLogout } from "./oidc/logout.ts";
 import type { KubernetesContext, Policy, ResolveContext } from "./policy.ts";
 
 type Endpoints = AtStartup<ProviderEndpoints>;
@@ -49,7 +48,7 @@ interface OidcClient<Keys> {
   readonly redirectUri: Text;
   readonly scopes: readonly string[];
   readonly provider: ProviderConfig<Keys>;
-  readonly logout?: Omit<LogoutSettings, "redirectUri"> & { readonly redirectUri?: Text };
+  readonly logout?: LogoutConfig;
 }
 
 /** `oidc` as configured. */
@@ -99,27 +98,7 @@ const clientFields = {
         "Scopes to request in addition to `openid`, such as `profile`, `email`, or `offline_access` if the provider requires it for refresh tokens.",
     },
   ),
-  logout: object(
-    {
-      path: text("Path that ends the session; the route also serves it.", {
-        maxLength: 1024,
-        pattern: "^/[A-Za-z0-9/._~-]*$",
-        form: 'a path such as "/logout"',
-      }),
-      redirectURI: address(
-        "URL to which the browser is sent afterwards; registered at the provider, unless `local` is set.",
-      ),
-      local: boolean(
-        "Ends only the session at the gateway; the login at the provider stays active.",
-        { default: false },
-      ),
-    },
-    {
-      required: ["path"],
-      description:
-        "Lets users log out of the gateway, and of the provider if it supports that (OpenID Connect RP-Initiated Logout). The browser's cookie is deleted. Copies of the cookie are refused by the process that handled the logout, and by all replicas with the same store (`config.store`); by others once its ID token expires.",
-    },
-  ),
+  logout: logoutSchema,
 };
 
 const EXPLICIT = ["authorizationEndpoint", "tokenEndpoint", "jwks"] as const;
@@ -212,7 +191,8 @@ export const oidc: Policy<
   traits: {
     actsOn: ["requests"],
     addPrefixes: ownPaths,
-    usesStore: () => "sharing",
+    announcesLogouts: ({ logout }) => logout?.backChannelPath !== undefined,
+    usesStore: ({ logout }) => (logout?.backChannelPath === undefined ? "sharing" : "records"),
   },
   schema,
   names: ["oidc"],
@@ -291,13 +271,7 @@ function lowerClient({
     clientId,
     redirectUri: redirectURI,
     scopes: [...new Set(["openid", ...scopes])],
-    ...(logout && {
-      logout: {
-        path: logout.path,
-        isLocal: logout.local ?? false,
-        ...(logout.redirectURI !== undefined && { redirectUri: logout.redirectURI }),
-      },
-    }),
+    ...(logout && { logout: lowerLogout(logout) }),
   };
 }
 
@@ -365,9 +339,8 @@ function ownPaths(
   { redirectUri, logout }: OidcNode,
 ): readonly string[] {
   const callback = typeof redirectUri === "string" ? [new URL(redirectUri).pathname] : [];
-  return [...callback, ...(logout === undefined ? [] : [logout.path])].filter(
-    (path) => path !== "/",
-  );
+  const own = [logout?.path, logout?.backChannelPath].filter((path) => path !== undefined);
+  return [...callback, ...own].filter((path) => path !== "/");
 }
 
 /** Compares the sources of the provider's endpoints: they determine who is logged in, so new ones open access. */

@@ -130,6 +130,8 @@ export interface PolicyTraits<Config, Settings> {
   limits?(settings: Settings): readonly string[];
   /** Place of a part of it that each replica counts for itself; absent if it has none, or if that is configured. */
   countsAlone?(settings: Settings): Origin | undefined;
+  /** Whether a provider announces logouts to it, which name users by `sub`. */
+  announcesLogouts?(settings: Settings): boolean;
   /** Connections that users can make on its page; absent if it has none. */
   connections?(settings: Settings): readonly UserConnectionUse[];
   /** CEL variable of other facts that it finds out about a request, such as `extauthz`. */

@@ -39,6 +39,10 @@ async function handleLogin(
   shown: KnownSession | undefined,
 ): Promise<Authenticated> {
   const { redirectUri, logout } = client.settings;
+  if (exchange.path === logout?.backChannelPath) {
+    await client.respondToLogout(exchange);
+    return undefined;
+  }
   if (exchange.path === logout?.path) return endSession(exchange, client, cookies, shown);
   if (exchange.path === canonicalPath(new URL(redirectUri).pathname)) {
     const state = queryValue(exchange.query, "state");

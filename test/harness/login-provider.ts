@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
-import { exportJWK, generateKeyPair, type JWK } from "jose";
+import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from "jose";
 import { Provider } from "oidc-provider";
 import { listen } from "./listen.ts";
 
@@ -9,6 +9,8 @@ export interface LoginClient {
   readonly id: string;
   readonly redirectUri: string;
   readonly loggedOutUri?: string;
+  /** URL at which logouts are announced (OpenID Connect Back-Channel Logout). */
+  readonly backChannelUri?: string;
   /** Seconds that its id tokens are good for. */
   readonly lifetime?: number;
   readonly hasRefreshTokens?: boolean;
@@ -26,6 +28,8 @@ export interface LoginProvider {
   readonly authorizations: (string | undefined)[];
   /** Overrides the response to requests of its clients. */
   fault: RequestListener | undefined;
+  /** Signs a token as the provider does. */
+  sign(claims: JWTPayload, typ?: string): Promise<string>;
 }
 
 export const CLIENT_SECRET = "a secret: with / and %";
@@ -43,7 +47,11 @@ export async function startLoginProvider(
   const server = createServer();
   const issuer = `http://127.0.0.1:${await listen(server)}`;
   const provider = new Provider(issuer, configuration(clientsOf(issuer), key, resource));
-  const state: LoginProvider = { issuer, asked: [], authorizations: [], fault: undefined };
+  const state: LoginProvider = {
+    ...{ issuer, asked: [], authorizations: [], fault: undefined },
+    sign: (claims, typ = "logout+jwt") =>
+      new SignJWT(claims).setProtectedHeader({ alg: "RS256", kid: "login", typ }).sign(privateKey),
+  };
   const respond = provider.callback();
   server.on("request", async (request: IncomingMessage & { body?: string }, response) => {
     const { url = "", method } = request;
@@ -91,6 +99,9 @@ function configuration(
     // Claims of scopes stand in the id token.
     conformIdTokenClaims: false,
     scopes: ["openid", "offline_access"],
+    // Its own dispatcher refuses loopback, where the gateway of a test is.
+    fetch: (url: string, { dispatcher: _, ...options }: RequestInit & { dispatcher?: unknown }) =>
+      fetch(url, options),
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/people/${uid}` },
     findAccount: (_: unknown, id: string) => ({
       accountId: id,
@@ -125,6 +136,7 @@ function configuration(
     features: {
       devInteractions: { enabled: false },
       revocation: { enabled: true },
+      backchannelLogout: { enabled: true },
       ...(resource !== undefined && {
         resourceIndicators: {
           enabled: true,
@@ -138,12 +150,16 @@ function configuration(
         },
       }),
     },
-    clients: clients.map(({ id, redirectUri, loggedOutUri, authentication, hasRefreshTokens }) => ({
+    clients: clients.map(({ id, redirectUri, loggedOutUri, authentication, ...client }) => ({
       client_id: id,
+      ...(client.backChannelUri !== undefined && {
+        backchannel_logout_uri: client.backChannelUri,
+        backchannel_logout_session_required: true,
+      }),
       client_secret: CLIENT_SECRET,
       redirect_uris: [redirectUri],
       post_logout_redirect_uris: loggedOutUri === undefined ? [] : [loggedOutUri],
-      grant_types: ["authorization_code", ...(hasRefreshTokens ? ["refresh_token"] : [])],
+      grant_types: ["authorization_code", ...(client.hasRefreshTokens ? ["refresh_token"] : [])],
       token_endpoint_auth_method: authentication ?? "client_secret_basic",
     })),
   };

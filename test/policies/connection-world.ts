@@ -6,7 +6,11 @@ import { startEcho } from "../harness/echo.ts";
 import { freePorts } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
-import { CLIENT_SECRET, startLoginProvider } from "../harness/login-provider.ts";
+import {
+  CLIENT_SECRET,
+  type LoginProvider,
+  startLoginProvider,
+} from "../harness/login-provider.ts";
 import {
   type ResourceProvider,
   type ResourceProviderOptions,
@@ -22,6 +26,9 @@ export interface Person {
   readonly agent: UserAgent;
   readonly authorization: string;
 }
+
+/** Path at which the provider of logins announces logouts. */
+export const BACK_CHANNEL = "/connect/ended-by-provider";
 
 /** Settings of a world. */
 export interface ConnectionWorldOptions {
@@ -40,6 +47,8 @@ export interface ConnectionWorldOptions {
 export class ConnectionWorld {
   /** Address of the gateway. */
   readonly base: string;
+  /** The provider of logins. */
+  readonly login: LoginProvider;
   readonly users: ResourceProvider;
   readonly brief: ResourceProvider;
   readonly stateDir: string = temporaryFolder({});
@@ -48,8 +57,14 @@ export class ConnectionWorld {
   /** Which replica gets the next requests; a random one if `undefined`. */
   replica: number | undefined = 0;
 
-  private constructor(base: string, users: ResourceProvider, brief: ResourceProvider) {
+  private constructor(
+    base: string,
+    login: LoginProvider,
+    users: ResourceProvider,
+    brief: ResourceProvider,
+  ) {
     this.base = base;
+    this.login = login;
     this.users = users;
     this.brief = brief;
   }
@@ -67,11 +82,14 @@ export class ConnectionWorld {
     let world: ConnectionWorld | undefined;
     const front =
       replicas > 1 ? await startFront(() => ports[world?.choose() ?? 0] ?? 0) : ports[0];
-    world = new ConnectionWorld(`http://127.0.0.1:${front}`, users, brief);
-    const { base } = world;
+    const base = `http://127.0.0.1:${front}`;
     const login = await startLoginProvider(() =>
-      ["connect", "token", "portal"].map((id) => ({ id, redirectUri: `${base}/${id}/login` })),
+      ["connect", "token", "portal"].map((id) => ({
+        ...{ id, redirectUri: `${base}/${id}/login` },
+        ...(id === "connect" && { backChannelUri: `${base}${BACK_CHANNEL}` }),
+      })),
     );
+    world = new ConnectionWorld(base, login, users, brief);
     const echo = await startEcho();
     for (const port of ports) {
       const config = world.#config(port, login.issuer, new URL(echo.url).host, redis);
@@ -192,7 +210,10 @@ export class ConnectionWorld {
         name: "connect",
         matches: [{ path: { pathPrefix: "/connect" } }],
         policies: {
-          oidc: { ...oidc("connect"), logout: { path: "/connect/logout", local: true } },
+          oidc: {
+            ...oidc("connect"),
+            logout: { path: "/connect/logout", local: true, backChannelPath: BACK_CHANNEL },
+          },
           userConnections: { url: page, servers },
         },
       },

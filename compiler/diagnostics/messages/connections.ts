@@ -179,6 +179,15 @@ export const connectionMessages = {
       "A connection belongs to one user, whom a verified token or a login names. A request without a user could use the " +
       "account of another one.",
   }),
+  "logout-by-other-claim": message<{ claim: string }>({
+    severity: "warning",
+    text: ({ claim }) =>
+      `logouts that the provider announces do not end these connections: they name users by "sub", not by "${claim}"`,
+    hint: () => "remove `userClaim`, or `backChannelPath` of the login",
+    explanation:
+      "A provider announces a logout with the claims `sub` and `sid` only (OpenID Connect Back-Channel Logout). The gateway cannot " +
+      "find the connections of a user by another claim. Sessions of the user end in any case.",
+  }),
   "unknown-connection": message<{ name: string; page: string; claim: string }>({
     severity: "error",
     text: ({ name, page, claim }) =>

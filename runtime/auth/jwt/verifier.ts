@@ -23,7 +23,12 @@ export interface JwtSettings {
   readonly providers: readonly JwtProvider[];
   /** Scopes that a refusal names, separated by spaces; absent if it names none. */
   readonly scope?: string;
+  /** Accepted type of tokens that do not authenticate requests; absent if all tokens do. */
+  readonly purpose?: OtherPurpose;
 }
+
+/** Types of tokens for other purposes than requests that a verifier may accept. */
+type OtherPurpose = "logout+jwt";
 
 /** An issuer, its audiences (one of which tokens must name; empty: any), its required claims, and its keys. */
 export interface JwtProvider {
@@ -47,12 +52,14 @@ export class JwtVerifier {
   /** Scopes that a refusal names; `undefined` if it names none. */
   readonly scope: string | undefined;
   readonly #providers: readonly JwtProvider[];
+  readonly #purpose: OtherPurpose | undefined;
   readonly #tokens = new VerifiedTokens<VerifiedToken>();
 
-  constructor({ location, providers, scope }: JwtSettings) {
+  constructor({ location, providers, scope, purpose }: JwtSettings) {
     this.location = location;
     this.scope = scope;
     this.#providers = providers;
+    this.#purpose = purpose;
   }
 
   /**
@@ -70,7 +77,7 @@ export class JwtVerifier {
   }
 
   async #verify(token: string, gateway: GatewayContext): Promise<Verdict> {
-    const signed = readUnverified(token);
+    const signed = readUnverified(token, this.#purpose);
     if (signed === undefined) return new InvalidToken("not a signed JWT with an issuer");
     let verdict: InvalidToken | "unavailable" = new InvalidToken(
       `iss "${signed.issuer}", expected ${listed(this.#providers.map(({ issuer }) => issuer))}`,
@@ -113,11 +120,14 @@ interface UnverifiedToken {
  * Returns `undefined` for strings that are not acceptable JWTs: too long, encrypted, with critical extensions (RFC 7515
  * 4.1.11), or for another purpose.
  */
-function readUnverified(token: string): UnverifiedToken | undefined {
+function readUnverified(
+  token: string,
+  purpose: OtherPurpose | undefined,
+): UnverifiedToken | undefined {
   if (token.length > MAX_TOKEN_LENGTH) return undefined;
   try {
     const { alg, kid, crit, typ } = decodeProtectedHeader(token);
-    if (typ !== undefined && (typeof typ !== "string" || OTHER_PURPOSES.has(tokenType(typ))))
+    if (typ !== undefined && (typeof typ !== "string" || isOther(tokenType(typ), purpose)))
       return undefined;
     const { iss } = decodeJwt(token);
     if (typeof alg !== "string" || typeof iss !== "string" || crit !== undefined) return undefined;
@@ -136,6 +146,10 @@ const OTHER_PURPOSES: ReadonlySet<string> = new Set([
   ...["logout+jwt", "secevent+jwt", "dpop+jwt", "token-introspection+jwt"],
   ...["oauth-authz-req+jwt", "client-authentication+jwt", "kb+jwt"],
 ]);
+
+function isOther(type: string, purpose: OtherPurpose | undefined): boolean {
+  return type !== purpose && OTHER_PURPOSES.has(type);
+}
 
 /**
  * Normalizes the media type of a token (RFC 7515 4.1.9): lower case, without the optional `application/`, and without

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../../cel/variables.ts";
+import type { Exchange } from "../../http/exchange.ts";
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { Remembered } from "../../process/remembered.ts";
@@ -9,6 +10,7 @@ import { VerifiedTokens } from "../jwt/verified-tokens.ts";
 import { JwtVerifier } from "../jwt/verifier.ts";
 import { tokenRequest } from "../oauth/client-authentication.ts";
 import { requestTokens } from "../oauth/request-tokens.ts";
+import { respondToLogout } from "./back-channel.ts";
 import { type BrowserCookies, type CookieNames, cookieNames } from "./browser-cookies.ts";
 import { type BegunLogin, endOfLogin } from "./login.ts";
 import type { OidcSettings } from "./oidc-settings.ts";
@@ -31,6 +33,7 @@ export class OidcClient {
   /** States of logins that have returned to this process. */
   readonly #finished: Remembered;
   readonly #verifier: JwtVerifier;
+  readonly #logoutVerifier: JwtVerifier;
   readonly #known = new VerifiedTokens<KnownSession>();
   readonly #ended: Remembered;
   readonly #renewals: Renewals;
@@ -43,21 +46,26 @@ export class OidcClient {
     this.#finished = new Remembered(`${base} finished`, MAX_REMEMBERED);
     this.#ended = new Remembered(`${base} ended`, MAX_REMEMBERED);
     this.#renewals = new Renewals(`${base} renewals`);
+    const location = { header: "authorization", prefix: "Bearer " };
+    const tokens = { issuer, audiences: [clientId], keys: provider.keys };
     this.#verifier = new JwtVerifier({
-      location: { header: "authorization", prefix: "Bearer " },
-      providers: [
-        { issuer, audiences: [clientId], requiredClaims: ["exp", "sub"], keys: provider.keys },
-      ],
+      location,
+      providers: [{ ...tokens, requiredClaims: ["exp", "sub"] }],
+    });
+    this.#logoutVerifier = new JwtVerifier({
+      location,
+      providers: [{ ...tokens, requiredClaims: ["exp", "iat", "jti", "events"] }],
+      purpose: "logout+jwt",
     });
   }
 
   /** Returns the session of a browser; `undefined` if there is no session of this client, or this process has ended it. */
   session({ session: text }: BrowserCookies, gateway: GatewayContext): KnownSession | undefined {
     if (text === undefined) return undefined;
-    const { sessionKey } = gateway;
+    const { sessionKeys } = gateway;
     let known = this.#known.find(text);
     if (known === undefined) {
-      known = unsealed(text, sessionKey, this.cookieNames.base);
+      known = unsealed(text, sessionKeys, this.cookieNames.base);
       if (known === undefined) return undefined;
       this.#known.add(text, known);
     }
@@ -65,9 +73,24 @@ export class OidcClient {
   }
 
   /** Whether another replica has ended a session. Rejects with a StoreError if the store does not respond. */
-  async isEndedElsewhere({ session }: KnownSession, gateway: GatewayContext): Promise<boolean> {
+  async isEndedElsewhere(known: KnownSession, gateway: GatewayContext): Promise<boolean> {
     const logins = loginsOf(gateway);
-    return logins !== undefined && (await logins.isEnded(session.id));
+    if (logins === undefined) return false;
+    if (await logins.isEnded(known.session.id)) return true;
+    const isAnnounced = this.settings.logout?.backChannelPath !== undefined;
+    return isAnnounced && (await logins.isEndedByProvider(this.#id, known));
+  }
+
+  /** Answers a request in which the provider announces a logout. */
+  respondToLogout(exchange: Exchange): Promise<void> {
+    return respondToLogout(exchange, this.#logoutVerifier, async (logout) => {
+      await loginsOf(exchange.gateway)?.endByProvider(this.#id, logout);
+    });
+  }
+
+  /** Identity of the client among those that share a store. */
+  get #id(): string {
+    return this.settings.clientId;
   }
 
   /** Uses the state of a login. Returns false if it was used before. Rejects with a StoreError if the store does not respond. */
@@ -79,8 +102,8 @@ export class OidcClient {
   }
 
   /** Seals a session for its cookie. */
-  sealed(session: Session, { sessionKey }: GatewayContext): string {
-    return sealed(session, sessionKey, this.cookieNames.base);
+  sealed(session: Session, { sessionKeys }: GatewayContext): string {
+    return sealed(session, sessionKeys, this.cookieNames.base);
   }
 
   /** Creates the session of a login that has returned with a code. Throws TokensRefused, or an Error. */
@@ -157,7 +180,7 @@ export class OidcClient {
     });
     return text === undefined
       ? undefined
-      : unsealed(text, gateway.sessionKey, this.cookieNames.base);
+      : unsealed(text, gateway.sessionKeys, this.cookieNames.base);
   }
 
   async #renew(

@@ -15,6 +15,8 @@ export interface OidcSettings extends CookieOwner, OAuthClient {
 export interface LogoutSettings {
   /** Path that ends a session. */
   readonly path: string;
+  /** Path at which the provider announces logouts; absent if it does not. */
+  readonly backChannelPath?: string;
   /** Redirect target after logout; absent: the browser gets a text. */
   readonly redirectUri?: string;
   /** Whether the login at the provider continues. */

@@ -1,6 +1,6 @@
 import { decodeJwt } from "jose";
 import type { JsonObject } from "../../cel/variables.ts";
-import { sealSession, unsealSession } from "../../process/session-seal.ts";
+import { type SessionKeys, sealSession, unsealSession } from "../../process/session-seal.ts";
 import { SECOND } from "../../process/units.ts";
 
 /**
@@ -14,6 +14,8 @@ const DEFAULT_LIFETIME = 300;
 export interface Session {
   /** Identity that survives renewals. */
   readonly id: string;
+  /** Time of the login, by the clock of the provider; absent in sessions of earlier versions. */
+  readonly begun?: number;
   readonly idToken: string;
   readonly refreshToken?: string;
   readonly end: number;
@@ -45,9 +47,11 @@ export function grantedSession(
   const now = seconds();
   const expiry = idToken?.claims.exp;
   const end = typeof expiry === "number" ? expiry : now + (lifetime ?? DEFAULT_LIFETIME);
+  const issued = idToken?.claims.iat;
   const token = refreshToken ?? before?.refreshToken;
   return {
     id,
+    begun: before === undefined ? (typeof issued === "number" ? issued : now) : (before.begun ?? 0),
     idToken: idToken?.text ?? before?.idToken ?? "",
     ...(token !== undefined && { refreshToken: token }),
     end,
@@ -56,13 +60,13 @@ export function grantedSession(
 }
 
 /** Seals a session for its cookie. */
-export function sealed(session: Session, key: Buffer, owner: string): string {
-  return sealSession(key, `oidc session ${owner}`, JSON.stringify(session));
+export function sealed(session: Session, keys: SessionKeys, owner: string): string {
+  return sealSession(keys, `oidc session ${owner}`, JSON.stringify(session));
 }
 
 /** Unseals a session; `undefined` if it was changed or forged, or belongs to another client. */
-export function unsealed(text: string, key: Buffer, owner: string): KnownSession | undefined {
-  const state = unsealSession(key, `oidc session ${owner}`, text);
+export function unsealed(text: string, keys: SessionKeys, owner: string): KnownSession | undefined {
+  const state = unsealSession(keys, `oidc session ${owner}`, text);
   if (state === undefined) return undefined;
   // The sealed content was written by `sealed`.
   const session = JSON.parse(state) as Session;

@@ -3,6 +3,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { MINUTE, SECOND } from "../../process/units.ts";
 import type { Store } from "../../store/store.ts";
 import { WatchedRecords } from "../../store/watched-records.ts";
+import type { ProviderLogout } from "./back-channel.ts";
+import type { KnownSession } from "./session.ts";
 
 /** Time in milliseconds for which replicas with the earlier session get the renewed one. */
 const RENEWED_TIME = MINUTE;
@@ -10,6 +12,11 @@ const RENEWED_TIME = MINUTE;
 const MAX_WAIT = 15 * SECOND;
 /** Milliseconds between questions whether another replica has renewed. */
 const POLL_INTERVAL = 100;
+/**
+ * Milliseconds for which logouts at the provider are remembered. A session without a renewal ends with its ID token, and none is
+ * renewed after the logout.
+ */
+const PROVIDER_LOGOUT_TIME = 30 * 24 * 60 * MINUTE;
 /** Beginning of the value of a renewal in flight; sealed sessions have no ":". */
 const IN_FLIGHT = "lease:";
 
@@ -19,13 +26,13 @@ const instances = new WeakMap<Store, SharedLogins>();
 /** Logins as all replicas know them. Methods reject with a StoreError if the store does not respond. */
 export class SharedLogins {
   readonly #store: Store;
-  readonly #ended: WatchedRecords<boolean>;
+  readonly #ended: WatchedRecords<string | undefined>;
 
   private constructor(store: Store) {
     this.#store = store;
     this.#ended = new WatchedRecords(store, {
       space: "ended-logins",
-      read: (_, text) => text !== undefined,
+      read: (_, text) => text,
       // Ids are in sealed cookies, so nobody can make them up.
       isCached: () => true,
     });
@@ -41,8 +48,39 @@ export class SharedLogins {
   }
 
   /** Whether a replica has ended a session. */
-  isEnded(id: string): Promise<boolean> {
-    return this.#ended.find(id);
+  async isEnded(id: string): Promise<boolean> {
+    return (await this.#ended.find(id)) !== undefined;
+  }
+
+  /** Whether the provider has ended the login of a client's session. */
+  async isEndedByProvider(
+    client: string,
+    { session: { begun = 0 }, claims: { iss, sub, sid } }: KnownSession,
+  ): Promise<boolean> {
+    const [login, user] = await Promise.all([
+      typeof sid === "string" ? this.#ended.find(idOf(client, "sid", iss, sid)) : undefined,
+      this.#ended.find(idOf(client, "sub", iss, sub)),
+    ]);
+    return login !== undefined || (user !== undefined && begun <= Number(user));
+  }
+
+  /** Ends the logins that the provider names: one, or all that a user has begun before. */
+  async endByProvider(
+    client: string,
+    { issuer, subject, sid, time }: ProviderLogout,
+  ): Promise<void> {
+    const expires = Date.now() + PROVIDER_LOGOUT_TIME;
+    if (sid !== undefined) {
+      await this.end(idOf(client, "sid", issuer, sid), expires);
+      return;
+    }
+    const id = idOf(client, "sub", issuer, subject);
+    for (;;) {
+      const was = await this.#store.read("ended-logins", id);
+      if (was !== undefined && Number(was) >= time) return;
+      const change = { was, value: String(time), expires };
+      if (await this.#store.replace("ended-logins", id, change)) return;
+    }
   }
 
   /** Ends a session, until `expires` in milliseconds since 1970. */
@@ -91,6 +129,11 @@ export class SharedLogins {
     }
     return undefined;
   }
+}
+
+/** Returns the id of the record about a logout at the provider. */
+function idOf(client: string, ...parts: readonly unknown[]): string {
+  return digestOf(JSON.stringify([client, ...parts]));
 }
 
 function digestOf(text: string): string {
