@@ -5,6 +5,7 @@ import { measurePolicies } from "./custom-policies.ts";
 import { measureDecisions } from "./decision.ts";
 import { FIRST_P99, measureFirstRequests } from "./first-requests.ts";
 import { footprintGoals, measureFootprint, measureThreads, TWO_THREADS } from "./footprint.ts";
+import { measureTools, toolGoals } from "./tools.ts";
 
 /** Sections about processes: their start, memory, threads and builds; and loops without a connection. */
 export const processSections: readonly Section[] = [
@@ -14,6 +15,7 @@ export const processSections: readonly Section[] = [
   { name: "builds", run: showBuilds },
   { name: "custom policies", run: showCustomPolicies },
   { name: "decision", run: showDecisions },
+  { name: "tools", run: showTools },
   { name: "cel", run: ({ report }) => report.note(formatCel(measureCel()).trimEnd()) },
 ];
 
@@ -73,6 +75,13 @@ async function showDecisions({ report }: Bench): Promise<void> {
   const counts = [1, 10, 20, 21, 100, 1_000, 10_000];
   for (const { routes, nanoseconds } of await measureDecisions(counts))
     report.figure({ name: `among ${routes} routes`, values: [nanoseconds], decimals: 0 });
+}
+
+function showTools({ report }: Bench): void {
+  report.table("Microseconds of MCP features, without a connection");
+  const { search, rule } = measureTools();
+  report.figure({ name: "a search among 500 tools", values: [search], goal: toolGoals.search });
+  report.figure({ name: "a rule on two arguments", values: [rule], goal: toolGoals.rule });
 }
 
 function megabytes(bytes: number): number {

@@ -28,6 +28,7 @@ import { Report } from "./report.ts";
 //   external authorization  CPU of a call of an authorization server over gRPC, on top of a plain proxy
 //   dead collector  CPU and time of a traced request while the collector is down
 //   mcp           calls of a tool through one target, in either era, relative to the same bytes through a plain proxy
+//   tools         a search among 500 tools of MCP servers, and a rule on arguments, without a connection
 //   guards        patterns of guards: relative to parsing the JSON; growth of hostile ones
 //   routes        1,000 and 10,000 routes relative to ten
 //   custom policies  what custom policies with empty hooks add, and what the public interface costs compared with built-in
