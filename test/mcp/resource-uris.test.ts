@@ -4,15 +4,25 @@ import type { Gateway } from "../harness/gateway.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { openSession, post } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+import { ask } from "./stateless-client.ts";
 
 let gateway: Gateway;
 let upstream: RawUpstream;
 
 const secret = "file:///srv/secret";
+const templates = [
+  { name: "public", uriTemplate: "file:///srv/public/{name}" },
+  { name: "any", uriTemplate: "file:///srv/{+path}" },
+  { name: "secret", uriTemplate: "file:///srv/public/../{name}" },
+];
 
 beforeAll(async () => {
   upstream = await startUpstream(
-    mcpResponses({ "resources/read": '{"contents":[]}', "prompts/get": '{"messages":[]}' }),
+    mcpResponses({
+      "resources/templates/list": JSON.stringify({ resourceTemplates: templates }),
+      "resources/read": '{"contents":[]}',
+      "prompts/get": '{"messages":[]}',
+    }),
   );
   const one = { name: "one", mcp: { host: upstream.url } };
   gateway = await startMcpGateway([
@@ -26,6 +36,12 @@ beforeAll(async () => {
       path: "/allowed",
       targets: [one],
       rules: ['mcp.resource.name.startsWith("file:///srv/public/")'],
+    },
+    {
+      name: "merged",
+      path: "/merged",
+      targets: [one, { ...one, name: "two" }],
+      rules: [{ deny: `mcp.resource.name == "${secret}"` }, "has(mcp.resource)"],
     },
     { name: "method", path: "/method", targets: [one], rules: ['mcp.method == "prompts/get"'] },
   ]);
@@ -76,6 +92,33 @@ const equal = [
 
 it.each(equal)("a deny rule applies to %j", async (uri) => {
   expect(await passes("/mcp", uri)).toBe(false);
+});
+
+it.each(equal)("a deny rule applies to %j of one of several servers", async (uri) => {
+  for (const prefix of ["one+", "two+"])
+    expect(await passes("/merged", `${prefix}${uri}`)).toBe(false);
+});
+
+it.each(equal)("a deny rule applies to %j without sessions, and to subscriptions", async (uri) => {
+  upstream.seen.length = 0;
+  await ask(gateway.url, "resources/read", { uri });
+  const subscribe = { jsonrpc: "2.0", id: 2, method: "resources/subscribe", params: { uri } };
+  await post(gateway.url, subscribe, await openSession(gateway.url));
+  expect(upstream.seen.some(({ text }) => /"resources\/(?:read|subscribe)"/.test(text))).toBe(
+    false,
+  );
+});
+
+it("a template is listed by its text, and its URIs are read by their own", async () => {
+  const url = gateway.url.replace("/mcp", "/allowed");
+  const session = await openSession(url);
+  const list = { jsonrpc: "2.0", id: 1, method: "resources/templates/list" };
+  const { text } = await post(url, list, session);
+  const { resourceTemplates } = JSON.parse(text).result;
+  expect(resourceTemplates.map(({ name }: { name: string }) => name)).toEqual(["public"]);
+  expect(await passes("/allowed", "file:///srv/public/x")).toBe(true);
+  // An expansion may leave the folder of its template.
+  expect(await passes("/allowed", "file:///srv/public/../secret")).toBe(false);
 });
 
 it.each(["file:///srv/secrets", "file:///srv/%73ecrets", "file://other/srv/secret", "x:secret"])(
