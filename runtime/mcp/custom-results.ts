@@ -35,7 +35,7 @@ export async function applyToResults(
   const hook = meant.kind === "request" ? hookOf(meant, policy) : undefined;
   if (hook === undefined) return true;
   const tool = stringParamOf(meant, "name") ?? "";
-  const view = new RequestView(exchange, identities);
+  const view = new RequestView(exchange, identities).close();
   interceptResults(exchange, limit, async ({ text, id, result }) => {
     const given: Record<string, unknown> =
       result === undefined ? {} : JSON.parse(textAt(text, result));

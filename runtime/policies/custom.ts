@@ -31,6 +31,8 @@ export function applyCustom(
     return settle(exchange, policy, "request", result);
   } catch (error) {
     return failed(exchange, policy, "request", error);
+  } finally {
+    view.close();
   }
 }
 
@@ -51,7 +53,7 @@ export async function awaitCustom(
   }
 }
 
-/** Waits for a hook, at most until its deadline. */
+/** Waits for a hook, at most until its deadline. Afterwards it cannot change the request any more. */
 export async function withinDeadline<Result>(
   exchange: Exchange,
   { name, deadline }: CustomPolicy,
@@ -70,6 +72,8 @@ export async function withinDeadline<Result>(
   } catch (error) {
     span?.end(hookOutcome(error));
     throw error;
+  } finally {
+    view.close();
   }
 }
 

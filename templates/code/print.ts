@@ -87,6 +87,9 @@ class Printer {
   #done = "";
   #line = "";
   readonly #imports = new Map<string, ImportSymbol>();
+  /** Names of imported symbols in this module, by symbol, and which of these names are taken. */
+  readonly #localNames = new Map<string, string>();
+  readonly #taken = new Set<string>();
   readonly #declared: ReadonlySet<string>;
   readonly #layouts = new WeakMap<Literal | Expression, Piece>();
   readonly #breaking = new WeakMap<Group, boolean>();
@@ -124,11 +127,11 @@ class Printer {
   #importLine(module: string, symbols: readonly ImportSymbol[]): string {
     const [first] = symbols;
     if (first?.isDefault === true)
-      return `import ${this.#localName(first.name)} from ${stringLiteral(module)};`;
+      return `import ${this.#localName(first)} from ${stringLiteral(module)};`;
     const onlyTypes = symbols.every((symbol) => symbol.isType);
     const names = symbols
       .map((symbol) => {
-        const local = this.#localName(symbol.name);
+        const local = this.#localName(symbol);
         const spelled = local === symbol.name ? local : `${symbol.name} as ${local}`;
         return symbol.isType && !onlyTypes ? `type ${spelled}` : spelled;
       })
@@ -140,15 +143,24 @@ class Printer {
   }
 
   #importName(symbol: ImportSymbol): string {
-    const key = `${symbol.module}#${symbol.name}`;
+    const key = symbolKey(symbol);
     const known = this.#imports.get(key);
     if (known === undefined || (known.isType && !symbol.isType)) this.#imports.set(key, symbol);
-    return this.#localName(symbol.name);
+    return this.#localName(symbol);
   }
 
-  #localName(name: string): string {
-    if (!this.#declared.has(name)) return name;
-    return `gwc${capitalized(name)}`;
+  /** Returns the name of an imported symbol, which differs from all declared ones and from those of other modules' symbols. */
+  #localName(symbol: ImportSymbol): string {
+    const key = symbolKey(symbol);
+    const known = this.#localNames.get(key);
+    if (known !== undefined) return known;
+    const { name } = symbol;
+    const first = this.#declared.has(name) ? `gwc${capitalized(name)}` : name;
+    let local = first;
+    for (let count = 2; this.#taken.has(local); count++) local = `${first}${count}`;
+    this.#taken.add(local);
+    this.#localNames.set(key, local);
+    return local;
   }
 
   /** Prints one piece, or replaces it with its parts on the stack of commands. */
@@ -245,7 +257,7 @@ class Printer {
       else {
         switch (piece.kind) {
           case "import":
-            left -= this.#localName(piece.name).length;
+            left -= this.#localName(piece).length;
             break;
           case "break":
             if (!isFlat) return true;
@@ -396,4 +408,8 @@ function compareModules(a: string, b: string): number {
 
 function isList(piece: Hole): piece is readonly Hole[] {
   return Array.isArray(piece);
+}
+
+function symbolKey({ module, name }: ImportSymbol): string {
+  return `${module}#${name}`;
 }

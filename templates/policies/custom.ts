@@ -3,7 +3,7 @@ import { code, literal } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
 import { filePath } from "../code/file-path.ts";
 import type { Code, Hole, Name } from "../code/hole.ts";
-import { imported, importedDefault, name } from "../code/names.ts";
+import { capitalized, imported, importedDefault, name } from "../code/names.ts";
 import type { Trace } from "../code/trace.ts";
 import { bytes, milliseconds, nonEmpty } from "../code/units.ts";
 import type { ConnectionScope, PolicyCode, PolicyTemplate, RouteScope } from "./policy.ts";
@@ -105,7 +105,7 @@ function declarationOf(
   trace: Trace,
 ): Code {
   const [{ module = "" } = {}] = sources;
-  const policy = importedDefault(`../${module}`, `${camelCase(policyName)}Policy`);
+  const policy = importedDefault(`../${module}`, importName(policyName));
   const settings = {
     ...{ name: policyName, options },
     deadline: milliseconds(deadline),
@@ -138,8 +138,10 @@ function identitiesOf({ variables }: RouteScope): Code | undefined {
   return code`${literal(Object.fromEntries(known.map((each) => [each, variables.argument(each)])))}`;
 }
 
-function camelCase(text: string): string {
-  return text
+/** Returns the name of an imported policy, which differs from the names of `labelOf`. */
+function importName(policy: string): string {
+  const camelCase = policy
     .replace(/[^A-Za-z0-9]+(.)?/g, (_, next = "") => next.toUpperCase())
-    .replace(/^\d/, "policy$&");
+    .replace(/^(?:\d|$)/, "policy$&");
+  return `${/^custom\d*$/.test(camelCase) ? `own${capitalized(camelCase)}` : camelCase}Policy`;
 }

@@ -14,7 +14,7 @@ export function policyModulePage(file: string, host: Host): Page | string {
   if ("message" in declared) return `${file}: ${declared.message}`;
   const { summary, isIdentity, options, provides, hooks } = declared;
   return {
-    title: file.replace(/^.*[\\/]/, "").replace(/\.ts$/, ""),
+    title: file.replace(/^(?:.*[\\/])?policies[\\/]|^.*[\\/]/, "").replace(/\.ts$/, ""),
     parts: [
       ...(summary === "" ? [] : [paragraph(summary)]),
       paragraph(

@@ -1,4 +1,5 @@
 import { builtinModules } from "node:module";
+import path from "node:path";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { MountedFile } from "../../model/texts.ts";
 import { suggestedWord } from "../../schema/suggested-field.ts";
@@ -7,11 +8,11 @@ import { HOOKS, type PolicyDeclaration } from "./declaration.ts";
 import type { CustomEntryConfig } from "./fields.ts";
 import { isPower } from "./imports.ts";
 import { type ResolvedOptions, resolveOptions } from "./options.ts";
-import { type PolicySource, readPolicyModule } from "./read-policy.ts";
+import { POLICY_FOLDER, type PolicySource, readPolicyModule } from "./read-policy.ts";
 
 /** A custom policy, read and resolved. */
 export interface CustomEntry extends Pick<PolicyDeclaration, "hooks" | "provides" | "isIdentity"> {
-  /** Name in logs, metrics and reviews: that of its file. */
+  /** Name in logs, metrics and reviews: that of its file, with its folder below `policies`. */
   readonly name: string;
   /** Index in the configured list, and the place that the configuration gives it: `after authorization`. */
   readonly index: number;
@@ -57,9 +58,10 @@ export function resolveEntry(
     context.diagnostics.report("policy-module", childOf(origin, "failureMode"), { message });
     return undefined;
   }
-  const isAsync = HOOKS.some((hook) => hooks[hook]?.isAsync === true);
-  if (timeout !== undefined && !isAsync) {
-    const params = { field: '"timeout"', actsOn: "async hooks" };
+  const isLimited =
+    hooks.responseStream !== undefined || HOOKS.some((hook) => hooks[hook]?.isAsync === true);
+  if (timeout !== undefined && !isLimited) {
+    const params = { field: '"timeout"', actsOn: "async hooks and responseStream" };
     context.diagnostics.report("idle-callout-field", childOf(origin, "timeout"), params);
   }
   const at = childOf(origin, "with");
@@ -96,9 +98,9 @@ function requirePowers(
   return unknown.length === 0;
 }
 
-/** Returns the name of a policy in logs, metrics and reviews: that of its file. */
+/** Returns the name of a policy in logs, metrics and reviews: that of its file, with its folder below `policies`. */
 export function policyName(use: string): string {
-  return use.replace(/^.*\//, "").replace(/\.ts$/, "");
+  return path.posix.normalize(use).slice(POLICY_FOLDER.length).replace(/\.ts$/, "");
 }
 
 /** Hooks about tools of MCP servers. */

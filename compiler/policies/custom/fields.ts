@@ -66,7 +66,10 @@ const entrySchema = object(
       description:
         "Names that the policy may use besides the language: modules of Node.js, `fetch` (also WebSocket), `process`.",
     }),
-    timeout: duration("Maximum time of an async hook (default: 2s).", { minimumDuration: "1ms" }),
+    timeout: duration(
+      "Maximum time of an async hook, and of the streams of `responseStream` for a piece (default: 2s).",
+      { minimumDuration: "1ms" },
+    ),
     failureMode: failureMode.file,
     before: place("before", "jwtAuth").file,
     after: place("after", "authorization").file,
@@ -102,7 +105,10 @@ const publishedSchema = object(
       maxProperties: 16,
       description: "Options that are secrets, by name: entries of Secrets of the namespace.",
     }),
-    timeout: duration("Maximum time of an async hook (default: 2s).", { minimumDuration: "1ms" }),
+    timeout: duration(
+      "Maximum time of an async hook, and of the streams of `responseStream` for a piece (default: 2s).",
+      { minimumDuration: "1ms" },
+    ),
     failureMode: failureMode.manifest,
     before: place("before", "jwtAuth").manifest,
     after: place("after", "authorization").manifest,

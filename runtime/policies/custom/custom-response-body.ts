@@ -21,7 +21,7 @@ export function applyToResponseBody(
   identities?: KnownIdentities,
 ): void {
   requirePlain(exchange);
-  const view = new RequestView(exchange, identities);
+  const view = new RequestView(exchange, identities).close();
   exchange.interceptResponse((next) => new CustomBodyFilter(exchange, next, policy, view, limit));
 }
 
@@ -69,6 +69,7 @@ class CustomBodyFilter extends HeldResponse {
       const made = await withinDeadline(exchange, policy, this.#request, HOOK, () =>
         policy.definition.responseBody?.(new Uint8Array(content), policy.options, response),
       );
+      response.close();
       if (exchange.isOver) return;
       if (MadeRefusal.isMade(made)) {
         respondInstead(exchange, next, policy, HOOK, made);
@@ -82,6 +83,7 @@ class CustomBodyFilter extends HeldResponse {
         next.respond(given.status, given.headers, bytes);
       else super.finish(given, bytes, trailers);
     } catch (error) {
+      response.close();
       if (exchange.isOver) return;
       noteHookFailure(exchange, policy, HOOK, error);
       if (policy.passesOnFailure) super.finish(head, body, trailers);

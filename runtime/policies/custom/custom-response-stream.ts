@@ -1,5 +1,5 @@
 import { isCoded } from "../../http/body/content-coding.ts";
-import { type Exchange, logFields } from "../../http/exchange.ts";
+import type { Exchange } from "../../http/exchange.ts";
 import { EditedList } from "../../http/headers/header-edits.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
@@ -12,8 +12,10 @@ import {
   requirePlain,
   respondInstead,
 } from "./custom-response.ts";
+import { HookStreams, type StreamTarget } from "./hook-streams.ts";
 import { MadeRefusal } from "./made-refusal.ts";
 import { type KnownIdentities, RequestView } from "./request-view.ts";
+import { watchdog } from "./watchdog.ts";
 
 const HOOK = "responseStream";
 
@@ -24,7 +26,7 @@ export function applyToStream(
   identities?: KnownIdentities,
 ): void {
   requirePlain(exchange);
-  const view = new RequestView(exchange, identities);
+  const view = new RequestView(exchange, identities).close();
   exchange.interceptResponse((next) => new CustomStreamFilter(exchange, next, policy, view));
 }
 
@@ -34,22 +36,20 @@ class CustomStreamFilter implements ResponseSink {
   readonly #next: ResponseSink;
   readonly #policy: CustomPolicy;
   readonly #request: RequestView;
-  #state: "passing" | "piped" | "replaced" = "passing";
-  #writer: WritableStreamDefaultWriter<Uint8Array> | undefined;
-  #trailers: readonly string[] | undefined;
+  #isReplaced = false;
+  /** The streams of the current response; `undefined` if it passes unchanged. */
+  #streams: HookStreams | undefined;
   #onDrain: (() => void) | undefined;
-  /** Continues reading from the hook once the client takes more. */
-  #proceed: (() => void) | undefined;
 
   constructor(exchange: Exchange, next: ResponseSink, policy: CustomPolicy, request: RequestView) {
     this.#exchange = exchange;
     this.#next = next;
     this.#policy = policy;
     this.#request = request;
-    exchange.onAbort(() => void this.#writer?.abort().catch(() => {}));
+    exchange.onAbort(() => this.#streams?.cancel());
     next.onDrain(() => {
-      if (this.#state === "passing") this.#onDrain?.();
-      else this.#proceed?.();
+      if (this.#streams === undefined) this.#onDrain?.();
+      else this.#streams.proceed();
     });
   }
 
@@ -60,55 +60,47 @@ class CustomStreamFilter implements ResponseSink {
   }
 
   writeHead(status: number, headers: readonly string[], length: number | undefined): void {
-    this.#state = "passing";
+    this.#isReplaced = false;
+    this.#streams = undefined;
     if (hasNoBody(this.#exchange, status)) {
       this.#next.writeHead(status, headers, length);
       return;
     }
     const edited = new EditedList(headers, false);
+    const response = new ResponseView(status, edited, this.#request);
     try {
-      const response = new ResponseView(status, edited, this.#request);
-      const streams = this.#streams(response, headers);
-      if (MadeRefusal.isMade(streams)) {
-        this.#state = "replaced";
-        respondInstead(this.#exchange, this.#next, this.#policy, HOOK, streams);
+      const made = this.#call(response, headers);
+      if (MadeRefusal.isMade(made)) {
+        this.#isReplaced = true;
+        respondInstead(this.#exchange, this.#next, this.#policy, HOOK, made);
         return;
       }
-      this.#next.writeHead(
-        response.checkedStatus,
-        edited.list,
-        streams === undefined ? length : undefined,
-      );
-      if (streams === undefined) countCall(this.#exchange, this.#policy, HOOK, "ok");
-      else this.#pipe(streams);
+      const { checkedStatus } = response;
+      if (made === undefined) countCall(this.#exchange, this.#policy, HOOK, "ok");
+      else this.#streams = new HookStreams(made, this.#policy.deadline, this.#target());
+      this.#next.writeHead(checkedStatus, edited.list, made === undefined ? length : undefined);
+      const streams = this.#streams;
+      // Their code runs outside of any call of the hook: the watchdog counts them as an async hook.
+      if (streams !== undefined) void watchdog.watch(this.#policy.name, () => streams.run());
     } catch (error) {
       noteHookFailure(this.#exchange, this.#policy, HOOK, error);
       if (this.#policy.passesOnFailure) this.#next.writeHead(status, headers, length);
       else {
-        this.#state = "replaced";
+        this.#isReplaced = true;
         respondInstead(this.#exchange, this.#next, this.#policy, HOOK);
       }
+    } finally {
+      response.close();
     }
   }
 
   write(chunk: string | Uint8Array): boolean {
-    if (this.#state === "replaced") return true;
-    const writer = this.#writer;
-    if (writer === undefined) return this.#next.write(chunk);
-    // Copied: the bytes of a connection are only valid during the call.
-    writer.write(new Uint8Array(Buffer.from(chunk))).catch(() => {});
-    if ((writer.desiredSize ?? 1) > 0) return true;
-    writer.ready.then(() => this.#onDrain?.()).catch(() => {});
-    return false;
+    if (this.#isReplaced) return true;
+    return (this.#streams ?? this.#next).write(chunk);
   }
 
   end(trailers?: readonly string[]): void {
-    if (this.#state === "replaced") return;
-    if (this.#writer === undefined) this.#next.end(trailers);
-    else {
-      this.#trailers = trailers;
-      this.#writer.close().catch(() => {});
-    }
+    if (!this.#isReplaced) (this.#streams ?? this.#next).end(trailers);
   }
 
   onDrain(listener: () => void): void {
@@ -116,7 +108,9 @@ class CustomStreamFilter implements ResponseSink {
   }
 
   withdraw(): void {
-    this.#state = "passing";
+    this.#isReplaced = false;
+    this.#streams?.cancel();
+    this.#streams = undefined;
     this.#next.withdraw();
   }
 
@@ -124,7 +118,7 @@ class CustomStreamFilter implements ResponseSink {
     this.#next.leave();
   }
 
-  #streams(
+  #call(
     response: ResponseView,
     headers: readonly string[],
   ): PolicyStreams | MadeRefusal | undefined {
@@ -139,36 +133,23 @@ class CustomStreamFilter implements ResponseSink {
     throw new TypeError("responseStream returned something other than a pair of streams");
   }
 
-  #pipe({ readable, writable }: PolicyStreams): void {
-    this.#state = "piped";
-    this.#writer = writable.getWriter();
-    // A stream that fails shows when it is read.
-    this.#writer.closed.catch(() => {});
-    this.#forward(readable.getReader()).catch((error: unknown) => {
-      if (this.#exchange.isOver) return;
-      noteHookFailure(this.#exchange, this.#policy, HOOK, error);
-      logFields(this.#exchange.record).set("custom.policy", this.#policy.name);
-      this.#exchange.abort();
-    });
-  }
-
-  async #forward(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (this.#exchange.isOver) return;
-      if (done) break;
-      if (!(value instanceof Uint8Array))
-        throw new TypeError("the stream of responseStream has something other than bytes");
-      if (!this.#next.write(value)) await this.#drained();
-    }
-    countCall(this.#exchange, this.#policy, HOOK, "ok");
-    this.#next.end(this.#trailers);
-  }
-
-  #drained(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#proceed = resolve;
-    });
+  /** Passes pieces on to the client. */
+  #target(): StreamTarget {
+    const exchange = this.#exchange;
+    return {
+      write: (bytes) => this.#next.write(bytes),
+      end: (trailers) => {
+        countCall(exchange, this.#policy, HOOK, "ok");
+        this.#next.end(trailers);
+      },
+      fail: (error) => {
+        if (exchange.isOver) return;
+        noteHookFailure(exchange, this.#policy, HOOK, error);
+        exchange.record.reason = "Custom";
+        exchange.abort();
+      },
+      onDrain: () => this.#onDrain?.(),
+    };
   }
 }
 

@@ -22,7 +22,8 @@ export function applyToResponse(
   identities?: KnownIdentities,
 ): void {
   exchange.interceptResponse(
-    (next) => new CustomFilter(exchange, policy, next, new RequestView(exchange, identities)),
+    (next) =>
+      new CustomFilter(exchange, policy, next, new RequestView(exchange, identities).close()),
   );
 }
 
@@ -31,11 +32,18 @@ export class ResponseView implements PolicyResponse {
   status: number;
   readonly headers: PolicyHeaders;
   readonly request: PolicyRequest;
+  readonly #edits: EditableHeaders;
 
   constructor(status: number, list: EditedList, request: PolicyRequest) {
     this.status = status;
-    this.headers = new EditableHeaders((name) => headerValue(list.list, name), list);
+    this.#edits = new EditableHeaders((name) => headerValue(list.list, name), list);
+    this.headers = this.#edits;
     this.request = request;
+  }
+
+  /** Makes the headers read-only, because they are sent. */
+  close(): void {
+    this.#edits.close();
   }
 
   /** Its status. Throws if a hook has set one that a response cannot have. */
@@ -149,6 +157,8 @@ class CustomFilter implements ResponseSink {
       return { status: checkedStatus, headers: edited.list };
     } catch (error) {
       return this.#failed(error, status, headers);
+    } finally {
+      response.close();
     }
   }
 

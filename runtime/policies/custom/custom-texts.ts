@@ -10,9 +10,9 @@ export function showTexts(
   policy: CustomPolicy,
   identities?: KnownIdentities,
 ): void {
-  const view = new RequestView(exchange, identities);
   const read: TextHook = (phase, texts) => {
     const hook = phase === "request" ? "prompt" : "completion";
+    const view = new RequestView(exchange, identities).close();
     return readTexts(exchange, policy, { view, hook, texts });
   };
   exchange.attributes.textHooks = [...(exchange.attributes.textHooks ?? []), read];

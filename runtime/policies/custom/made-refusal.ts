@@ -1,6 +1,9 @@
 import type { PolicyRefusal } from "../../policy/policy.ts";
 import { editableName, validValue } from "./policy-headers.ts";
 
+/** Maximum number of characters in the message of a refusal. */
+const MAX_MESSAGE = 65_536;
+
 /**
  * A refusal that a custom policy made with `request.refuse`. It is validated when it is made, so that an error names the line
  * of the policy, and frozen, so that it stays valid.
@@ -16,6 +19,8 @@ export class MadeRefusal implements PolicyRefusal {
       throw new RangeError("a refusal has a status from 400 to 599");
     this.status = status;
     this.message = String(message);
+    if (this.message.length > MAX_MESSAGE)
+      throw new RangeError(`the message of a refusal has more than ${MAX_MESSAGE} characters`);
     const own = Object.entries(headers).map(([name, value]) => [
       refusalHeader(name),
       validValue(name, value),

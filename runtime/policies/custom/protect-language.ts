@@ -16,6 +16,7 @@ export function protectLanguage({ usesFetch }: { readonly usesFetch: boolean }):
   const frozen = new Set<unknown>();
   if (Object.isExtensible(Object.prototype)) {
     for (const each of functionConstructors()) disarm(each);
+    hideStreams();
     const hidden = permitOverrides();
     for (const prototype of SEALED) Object.seal(prototype);
     freezeNamed([...LANGUAGE, ...WEB], frozen);
@@ -101,6 +102,17 @@ function disarm({ prototype }: { readonly prototype: unknown }): void {
   };
   Object.defineProperties(inert, { name: { value: old.name }, prototype: { value: prototype } });
   Object.defineProperty(prototype, "constructor", { value: inert, configurable: true });
+}
+
+/**
+ * Replaces the console by its functions alone. The streams of the one of Node.js lead to their classes, which open files and
+ * connections.
+ */
+function hideStreams(): void {
+  const functions = Object.entries(console).filter(
+    ([name, own]) => typeof own === "function" && name !== "Console",
+  );
+  Object.defineProperty(globalThis, "console", { value: Object.fromEntries(functions) });
 }
 
 /**

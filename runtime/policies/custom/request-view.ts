@@ -24,7 +24,8 @@ const NOTHING: PolicyJson = Object.freeze({});
 export class RequestView implements PolicyRequest {
   readonly #exchange: Exchange;
   readonly #identities: KnownIdentities;
-  #headers: PolicyHeaders | undefined;
+  #headers: EditableHeaders | undefined;
+  #isClosed = false;
   #jwt: PolicyJson | null = null;
   #apiKey: PolicyJson | null = null;
   #aborter: AbortController | undefined;
@@ -52,7 +53,10 @@ export class RequestView implements PolicyRequest {
 
   get headers(): PolicyHeaders {
     const exchange = this.#exchange;
-    this.#headers ??= new EditableHeaders((name) => exchange.header(name), editedRequest(exchange));
+    this.#headers ??= new EditableHeaders(
+      (name) => exchange.header(name),
+      this.#isClosed ? undefined : editedRequest(exchange),
+    );
     return this.#headers;
   }
 
@@ -93,6 +97,13 @@ export class RequestView implements PolicyRequest {
     headers?: Readonly<Record<string, string>>,
   ): PolicyRefusal {
     return new MadeRefusal(status, message, headers);
+  }
+
+  /** Makes the headers read-only: the hook has ended, or the request has been sent. Returns the view. */
+  close(): this {
+    this.#isClosed = true;
+    this.#headers?.close();
+    return this;
   }
 
   /** Aborts what waits for `signal`. */
