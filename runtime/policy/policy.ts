@@ -174,6 +174,11 @@ export interface PolicyConnection {
   readonly clientPort: number;
   /** Server name of the TLS handshake, in lower case; null without TLS or a name. */
   readonly serverName: string | null;
+  /**
+   * Resolves with the first bytes that the client sends, at most 16,384, or with fewer if it sends no more. They are forwarded
+   * as well. A client that waits for the server to speak first exceeds the timeout.
+   */
+  firstBytes(count: number): Promise<Uint8Array<ArrayBuffer>>;
   /** Makes a refusal, which aborts the connection. `message` is logged. */
   refuse(message: string): PolicyRefusal;
 }
@@ -279,7 +284,7 @@ export interface PolicyDefinition<Options extends PolicyOptions, Provides extend
    * }
    */
   requestBody?(
-    body: Uint8Array,
+    body: Uint8Array<ArrayBuffer>,
     options: OptionValues<NoInfer<Options>>,
     request: PolicyRequest,
   ): Eventually<Uint8Array | string | PolicyRefusal | Nothing>;
@@ -321,7 +326,7 @@ export interface PolicyDefinition<Options extends PolicyOptions, Provides extend
    * }
    */
   responseBody?(
-    body: Uint8Array,
+    body: Uint8Array<ArrayBuffer>,
     options: OptionValues<NoInfer<Options>>,
     response: PolicyResponse,
   ): Eventually<Uint8Array | string | PolicyRefusal | Nothing>;

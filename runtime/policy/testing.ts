@@ -145,6 +145,8 @@ export interface TestedConnection {
   /** `127.0.0.1` if absent. */
   readonly clientAddress?: string;
   readonly serverName?: string;
+  /** All bytes that the client sends before it waits; none if absent. */
+  readonly bytes?: Uint8Array;
 }
 
 /**
@@ -156,10 +158,11 @@ export interface TestedConnection {
 export async function testConnect<Options extends PolicyOptions, Provides extends ProvidedTypes>(
   policy: PolicyDefinition<Options, Provides>,
   options: Partial<OptionValues<Options>> = {},
-  { clientAddress = "127.0.0.1", serverName }: TestedConnection = {},
+  { clientAddress = "127.0.0.1", serverName, bytes = new Uint8Array() }: TestedConnection = {},
 ): Promise<PolicyRefusal | undefined> {
   const connection: PolicyConnection = {
     ...{ clientAddress, clientPort: 40_000, serverName: serverName ?? null },
+    firstBytes: async (count) => new Uint8Array(bytes.subarray(0, count)),
     refuse: (message) => new TestRefusal(403, message, {}),
   };
   const made = await policy.connect?.(connection, withDefaults(policy, options));

@@ -18,7 +18,7 @@ export interface Connection {
   /** The client's socket. Nothing reads from it yet. */
   readonly socket: Socket;
   /** Bytes received so far, which are forwarded before everything else. */
-  readonly first: readonly Buffer[];
+  first: readonly Buffer[];
 }
 
 /** Further data of a connection for the access log and the metrics. */

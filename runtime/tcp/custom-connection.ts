@@ -9,25 +9,32 @@ import { hookErrorText } from "../policies/custom/policy-lines.ts";
 import { inTime } from "../policies/custom.ts";
 import type { PolicyConnection, PolicyRefusal } from "../policy/policy.ts";
 import { type Connection, refuseConnection } from "./connection.ts";
+import { FirstBytes } from "./first-bytes.ts";
 
 const HOOK = "connect";
 
 /** Runs the `connect` hook of a policy that is not async. Returns false if the connection was refused. */
 export function applyConnect(connection: Connection, policy: CustomPolicy): boolean {
+  const first = new FirstBytes(connection);
   try {
-    return settle(connection, policy, call(connection, policy));
+    return settle(connection, policy, call(connection, policy, first));
   } catch (error) {
     return failed(connection, policy, error);
+  } finally {
+    first.close();
   }
 }
 
 /** Runs the `connect` hook of a policy that is async, within its deadline. Resolves with false if it was refused. */
 export async function awaitConnect(connection: Connection, policy: CustomPolicy): Promise<boolean> {
+  const first = new FirstBytes(connection);
   try {
-    const result = await inTime(Promise.resolve(call(connection, policy)), policy.deadline);
+    const result = await inTime(Promise.resolve(call(connection, policy, first)), policy.deadline);
     return !connection.socket.destroyed && settle(connection, policy, result);
   } catch (error) {
     return failed(connection, policy, error);
+  } finally {
+    first.close();
   }
 }
 
@@ -36,8 +43,10 @@ class ConnectionView implements PolicyConnection {
   readonly clientAddress: string;
   readonly clientPort: number;
   readonly serverName: string | null;
+  readonly firstBytes: PolicyConnection["firstBytes"];
 
-  constructor({ remoteAddress, remotePort, serverName }: Connection) {
+  constructor({ remoteAddress, remotePort, serverName }: Connection, first: FirstBytes) {
+    this.firstBytes = (count) => first.read(count);
     this.clientAddress = remoteAddress;
     this.clientPort = remotePort;
     this.serverName = serverName ?? null;
@@ -48,9 +57,13 @@ class ConnectionView implements PolicyConnection {
   }
 }
 
-function call(connection: Connection, { name, definition, options }: CustomPolicy): unknown {
+function call(
+  connection: Connection,
+  { name, definition, options }: CustomPolicy,
+  first: FirstBytes,
+): unknown {
   return runHook(connection, name, HOOK, () =>
-    definition.connect?.(new ConnectionView(connection), options),
+    definition.connect?.(new ConnectionView(connection, first), options),
   );
 }
 

@@ -52,6 +52,8 @@ function join({ record, socket: client, first }: Connection, server: Socket): vo
     record.error ??= error.message;
     reset(server);
   });
+  // A policy may have read all that the client sent.
+  if (client.readableEnded) server.end();
   client.on("close", () => finish(server));
   server.on("close", () => finish(client));
   client.resume();

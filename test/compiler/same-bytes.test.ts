@@ -51,7 +51,7 @@ it("building elsewhere changes no byte of a gateway with policies of its user", 
   const folder = path.join(root, "examples/policies");
   const names = [
     "gateway.yaml",
-    ...["canary", "sign", "tenant"].map((name) => `policies/${name}.ts`),
+    ...["canary", "redact", "sign", "tenant"].map((name) => `policies/${name}.ts`),
   ];
   const builtIn = async (place: string) => {
     const texts = names.map((name) => [

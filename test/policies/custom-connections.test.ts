@@ -21,12 +21,26 @@ export default definePolicy({
 });
 `;
 
+/** Admits clients whose bytes begin with a word. */
+const first = `import { definePolicy } from "gwc/policy";
+
+export default definePolicy({
+  async connect({ firstBytes, refuse }) {
+    const [begin, whole] = await Promise.all([firstBytes(2), firstBytes(5)]);
+    const texts = [begin, whole].map((each) => new TextDecoder().decode(each));
+    if (texts.join() !== "he,hello") return refuse(\`\${texts} is no greeting\`);
+  },
+});
+`;
+
 const kinds = ["plain", "waiting", "open"] as const;
 const ports = new Map<string, number>();
 let gateway: Gateway;
 
 beforeAll(async () => {
   const { port: served } = await startTcpServer((socket) => socket.end("hello"));
+  const { port: echo } = await startTcpServer((socket) => socket.pipe(socket));
+  ports.set("first", await freePort());
   for (const kind of kinds) ports.set(kind, await freePort());
   const use = (kind: string) => ({
     use: `./policies/${kind === "plain" ? "plain" : "waiting"}.ts`,
@@ -35,10 +49,29 @@ beforeAll(async () => {
   });
   const http = { port: await freePort(), listeners: [{ routes: [] }] };
   gateway = await startGateway({
-    files: { "policies/plain.ts": module(false), "policies/waiting.ts": module(true) },
+    files: {
+      "policies/plain.ts": module(false),
+      "policies/waiting.ts": module(true),
+      "policies/first.ts": first,
+    },
     config: {
       binds: [
         http,
+        {
+          port: ports.get("first"),
+          listeners: [
+            {
+              protocol: "TCP",
+              tcpRoutes: [
+                {
+                  name: "first",
+                  policies: { custom: [{ use: "./policies/first.ts", timeout: "500ms" }] },
+                  backends: [{ host: `127.0.0.1:${echo}` }],
+                },
+              ],
+            },
+          ],
+        },
         ...kinds.map((kind) => ({
           port: ports.get(kind),
           listeners: [
@@ -92,6 +125,40 @@ it("a connect hook that fails lets connections pass if failureMode is failOpen",
   expect(await received("open", "127.0.1.8")).toBe("hello");
 });
 
+describe("a connect hook that reads the first bytes", () => {
+  /** Sends pieces, the last one with the end, and returns what comes back; rejects if the connection is aborted. */
+  async function echoed(...pieces: readonly string[]): Promise<string> {
+    const socket = connectTcp({ host: "127.0.0.1", port: ports.get("first") ?? 0, noDelay: true });
+    const received = text(socket);
+    for (const piece of pieces)
+      await new Promise((resolve) => socket.write(piece, () => setTimeout(resolve, 5)));
+    socket.end();
+    return received;
+  }
+
+  it.each([[["hello, you"]], [["h", "el", "lo, ", "you"]], [["hello"]]])(
+    "forwards them and all others: %j",
+    async (pieces) => {
+      expect(await echoed(...pieces)).toBe(pieces.join(""));
+    },
+  );
+
+  it.each([["other bytes"], ["hel"], ["h"]])(
+    "refuses clients that send others: %s",
+    async (bytes) => {
+      await expect(echoed(bytes)).rejects.toThrow();
+      await expect.poll(() => gateway.output).toContain(`${bytes.slice(0, 5)} is no greeting`);
+    },
+  );
+
+  it("refuses a client that sends nothing", async () => {
+    const from = gateway.output.length;
+    const socket = connectTcp({ host: "127.0.0.1", port: ports.get("first") ?? 0 });
+    await expect(text(socket)).rejects.toThrow();
+    await expect.poll(() => gateway.output.slice(from)).toContain("took longer than 500 ms");
+  });
+});
+
 it("hooks for requests are refused on routes of connections", () => {
   const custom = [{ use: "./policies/own.ts" }];
   const route = { policies: { custom }, backends: [{ host: "127.0.0.1:1" }] };
@@ -106,10 +173,14 @@ it("hooks for requests are refused on routes of connections", () => {
 it("gwc/policy/testing runs the hook", async () => {
   const names = definePolicy({
     options: { names: { type: "strings", required: true } },
-    connect({ serverName, refuse }, { names: known }) {
+    async connect({ serverName, refuse, firstBytes }, { names: known }) {
+      if ((await firstBytes(1))[0] === 0) return refuse("a zero");
       if (!known.includes(serverName ?? "")) return refuse("unknown name");
     },
   });
   expect(await testConnect(names, { names: ["db"] }, { serverName: "db" })).toBeUndefined();
   expect(await testConnect(names, { names: ["db"] })).toMatchObject({ message: "unknown name" });
+  expect(await testConnect(names, {}, { bytes: new Uint8Array(2) })).toMatchObject({
+    message: "a zero",
+  });
 });
