@@ -101,6 +101,7 @@ export interface PolicyConnection {
     readonly clientAddress: string;
     readonly clientPort: number;
     readonly serverName: string | null;
+    firstBytes(count: number): Promise<Uint8Array<ArrayBuffer>>;
     refuse(message: string): PolicyRefusal;
 }
 export interface PolicyResponse {
@@ -117,10 +118,10 @@ export interface PolicyDefinition<Options extends PolicyOptions, Provides extend
     toolCall?(call: PolicyToolCall, options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<PolicyRefusal | Nothing>;
     toolResult?(call: PolicyToolResult, options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<PolicyJson | PolicyRefusal | Nothing>;
     toolList?(tools: readonly PolicyTool[], options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<readonly PolicyTool[] | PolicyRefusal | Nothing>;
-    requestBody?(body: Uint8Array, options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<Uint8Array | string | PolicyRefusal | Nothing>;
+    requestBody?(body: Uint8Array<ArrayBuffer>, options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<Uint8Array | string | PolicyRefusal | Nothing>;
     prompt?(prompt: PolicyTexts, options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<readonly string[] | PolicyRefusal | Nothing>;
     completion?(completion: PolicyTexts, options: OptionValues<NoInfer<Options>>, request: PolicyRequest): Eventually<readonly string[] | PolicyRefusal | Nothing>;
-    responseBody?(body: Uint8Array, options: OptionValues<NoInfer<Options>>, response: PolicyResponse): Eventually<Uint8Array | string | PolicyRefusal | Nothing>;
+    responseBody?(body: Uint8Array<ArrayBuffer>, options: OptionValues<NoInfer<Options>>, response: PolicyResponse): Eventually<Uint8Array | string | PolicyRefusal | Nothing>;
     responseStream?(response: PolicyResponse, options: OptionValues<NoInfer<Options>>): PolicyStreams | PolicyRefusal | Nothing;
     connect?(connection: PolicyConnection, options: OptionValues<NoInfer<Options>>): Eventually<PolicyRefusal | Nothing>;
 }

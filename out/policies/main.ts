@@ -16,6 +16,7 @@ import { SECOND } from "gwc/runtime/process/units";
 import { port8080Policies } from "./listeners/port8080-policies.ts";
 import { newOrders } from "./routes/new-orders.ts";
 import { orders } from "./routes/orders.ts";
+import { tools } from "./routes/tools.ts";
 
 // gateway.yaml binds[8080].listeners[*]
 function routePort8080(exchange: Exchange): Handled {
@@ -24,6 +25,7 @@ function routePort8080(exchange: Exchange): Handled {
     return dispatch(exchange, "port-8080", "new-orders", newOrders);
   }
   if (isUnder(path, "/orders")) return dispatch(exchange, "port-8080", "orders", orders);
+  if (isUnder(path, "/mcp")) return dispatch(exchange, "port-8080", "tools", tools);
   return notFound(exchange);
 }
 
