@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { isBuiltin } from "node:module";
 import path from "node:path";
 import type { BuildOptions, Metafile, OutputFile, Plugin } from "esbuild";
 import type { BuildInfo } from "../../runtime/gateway/build-info.ts";
@@ -16,8 +15,6 @@ export interface Bundle {
   readonly modules: readonly BundledModule[];
   /** Packages in the bundle, sorted. */
   readonly packages: readonly BundledPackage[];
-  /** Modules of Node.js that modules of users and their packages import, without `node:`, sorted. */
-  readonly userBuiltins: readonly string[];
 }
 
 /** A package in a bundle. */
@@ -112,7 +109,6 @@ export async function bundleModules(
     text: VERSION_CHECK + withoutHidden(outputText(outputFiles, metafile, LINES_ABOVE)),
     modules: runtimeModules([metafile, ...threads]),
     packages: packageSizes([metafile, ...threads]),
-    userBuiltins: userBuiltins(metafile, modules),
   };
 }
 
@@ -327,23 +323,6 @@ function packageSizes(metafiles: readonly Metafile[]): Bundle["packages"] {
     }
   }
   return [...sizes].map(([name, found]) => ({ name, ...found })).sort(byName);
-}
-
-function userBuiltins({ inputs }: Metafile, modules: readonly PrintedModule[]): readonly string[] {
-  const found = new Set<string>();
-  const seen = new Set<string>();
-  const visit = (input: string): void => {
-    if (seen.has(input) || input.startsWith("runtime/")) return;
-    seen.add(input);
-    for (const { path: imported } of inputs[input]?.imports ?? []) {
-      const name = imported.replace(`${NAMESPACE}:`, "");
-      if (isBuiltin(name)) found.add(name.replace(/^node:/, ""));
-      else visit(imported);
-    }
-  };
-  for (const { path: module, user } of modules)
-    if (user !== undefined) visit(`generated:${module}`);
-  return [...found].sort();
 }
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {

@@ -14,11 +14,9 @@ import { fileProblem } from "../host.ts";
 import { checkInput } from "../inspect/check-input.ts";
 import { version } from "../installation.ts";
 import { MAX_IN_CONFIG_MAP } from "../ir/deployment.ts";
-import { policySources } from "../ir/policy-sources.ts";
 import type { Program } from "../ir/program.ts";
 import { allRoutes } from "../ir/routes.ts";
 import { holeText } from "../ir/settings-text.ts";
-import { placeIn } from "../policies/custom/read-policy.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
@@ -110,9 +108,6 @@ async function buildFiles(
       progress: context.progress,
     });
     if (emitted.findings.length > 0) return emitError(emitted.findings);
-    const refused = findingsOf(refusedImports(program, emitted), files, false);
-    if (refused.length > 0)
-      return { exitCode: 1, stderr: talk + textReport(refused, context.isColored.stderr) };
     builds.push({ program, emitted, folder: folderOf(program, options.out, programs.length) });
   }
   const oversized = findingsOf(builds.flatMap(tooLarge), files, false);
@@ -157,20 +152,6 @@ function tooLarge({
   const diagnostics = new Diagnostics();
   if (deployment !== undefined && packedSize > MAX_IN_CONFIG_MAP)
     diagnostics.report("bundle-too-large", keyPlace(deployment.origin), { size: packedSize });
-  return diagnostics.list;
-}
-
-/** Reports modules of Node.js that packages of custom policies import and no use of them allows. */
-function refusedImports(program: Program, { bundle }: Emitted): readonly Diagnostic[] {
-  const diagnostics = new Diagnostics();
-  const sources = policySources(program);
-  const allowed = new Set(sources.flatMap(({ allow }) => allow));
-  const place = sources[0]?.origin ?? placeIn("", [0, 0]);
-  for (const name of bundle.userBuiltins) {
-    if (allowed.has(name)) continue;
-    const message = `a package that a policy imports uses "node:${name}": add ${name} to "allow"`;
-    diagnostics.report("policy-module", place, { message });
-  }
   return diagnostics.list;
 }
 

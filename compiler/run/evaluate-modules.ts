@@ -72,7 +72,7 @@ export async function evaluateModules(
 /** Protects the language from a module of a user, which runs in this process from now on. */
 async function protectFrom({ code }: GeneratedModule): Promise<void> {
   const { protectLanguage } = await import("gwc/runtime/policies/custom/protect-language");
-  protectLanguage({ usesFetch: namesFetch(code) });
+  protectLanguage({ usesFetch: namesFetch(code), withCompiler: true });
 }
 
 /** Evaluates a module of a user. Throws a StartupError with its place if it throws. */

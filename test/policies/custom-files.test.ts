@@ -129,6 +129,69 @@ it("a package may use only modules of Node.js that the configuration allows", as
   expect((await gwc(["build", "allowed.yaml"], { cwd: folder })).code).toBe(0);
 });
 
+/** Code of packages, and what the check says of it; empty if it is valid. */
+const PACKAGES: Readonly<Record<string, readonly [code: string, problem: string]>> = {
+  env: ["export const f = () => process.env.HOME;", 'uses "process" (env/index.js): add process'],
+  mode: ["export const f = () => process.env.NODE_ENV ?? typeof fetch;", ""],
+  net: [
+    'export const f = () => fetch("http://127.0.0.1:1");',
+    'uses "fetch" (net/index.js): add fetch',
+  ],
+  all: ['export const f = () => globalThis["pro" + "cess"];', "add globalThis to"],
+  old: ["exports.f = (name) => require(name).name;", "add module to"],
+  late: ["export const f = (name) => import(name);", "add module to"],
+  native: ['exports.f = require("./addon.node");', 'No loader is configured for ".node" files'],
+  outside: ['export { f } from "../../outside.js";', "outside.js, which is not in node_modules"],
+  own: ["const fetch = (process) => process;\nexport const f = () => fetch(1);", ""],
+  unused: ["export const g = process.env;\nexport const f = 1;", 'uses "process"'],
+};
+
+it.each(Object.keys(PACKAGES))("gwc check reads what a package uses: %s", async (name) => {
+  const [code = "", problem = ""] = PACKAGES[name] ?? [];
+  const folder = temporaryFolder({
+    "gateway.yaml": config(3000, "http://127.0.0.1:1"),
+    "outside.js": "export const f = 1;\n",
+    "policies/own.ts": policy("x-own", `import { f } from "${name}";`, "String(f)"),
+    [`node_modules/${name}/package.json`]: JSON.stringify({
+      ...{ name, version: "1.0.0", main: "index.js", types: "index.d.ts" },
+      type: code.startsWith("exports") ? "commonjs" : "module",
+    }),
+    [`node_modules/${name}/index.js`]: `${code}\n`,
+    [`node_modules/${name}/addon.node`]: "",
+    [`node_modules/${name}/index.d.ts`]: "export declare const f: unknown;\n",
+  });
+  const { code: exit, stderr } = await gwc(["check", "gateway.yaml"], { cwd: folder });
+  expect(exit).toBe(problem === "" ? 0 : 1);
+  if (problem !== "") expect(stderr).toMatch(/--> policies\/own\.ts:1:19\n/);
+  expect(stderr).toContain(problem);
+});
+
+it("a package that makes functions of texts fails when it does", async () => {
+  const port = await freePort();
+  const folder = temporaryFolder({
+    "gateway.yaml": config(port, await names()),
+    "policies/own.ts": policy(
+      "x-own",
+      'import { f } from "texts";',
+      'f(request.headers.get("x-text") ?? "")',
+    ),
+    "node_modules/texts/package.json": JSON.stringify({
+      ...{ name: "texts", version: "1.0.0", type: "module", main: "index.js", types: "index.d.ts" },
+    }),
+    "node_modules/texts/index.js":
+      'export const f = (text) => String(text === "eval" ? eval("process.pid") : text === "function" ? new Function("return process.pid")() : (() => 1) instanceof Function);\n',
+    "node_modules/texts/index.d.ts": "export declare function f(text: string): string;\n",
+  });
+  expect((await gwc(["build", "gateway.yaml", "-o", "built"], { cwd: folder })).code).toBe(0);
+  const gateway = await new Gateway(path.join(folder, "built", "gateway.mjs"), temporaryFolder(), {
+    STATS_ADDR: "127.0.0.1:0",
+    READINESS_ADDR: "127.0.0.1:0",
+  }).listening();
+  const get = async (text: string) =>
+    (await send(`${gateway.url}/`, "GET", { "x-text": text })).status;
+  expect([await get("eval"), await get("function"), await get("none")]).toEqual([500, 500, 200]);
+});
+
 it("gwc run reloads a policy when its module changes", async () => {
   const port = await freePort();
   const folder = temporaryFolder({

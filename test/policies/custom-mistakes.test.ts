@@ -286,7 +286,7 @@ describe("a name in allow that allows nothing", () => {
     const host = memoryHost({ "gateway.yaml": config, "policies/own.ts": policy(REQUEST) });
     const [found] = checkInput(["gateway.yaml"], host, false).findings;
     expect(found?.message).toBe(
-      `"${name}" must be the name of a module of Node.js without "node:", or fetch, or process`,
+      `"${name}" must be the name of a module of Node.js without "node:", or fetch, process or globalThis`,
     );
     expect(found?.hint).toBe(hint);
     expect(

@@ -6,8 +6,8 @@ import { suggestedWord } from "../../schema/suggested-field.ts";
 import type { ResolveContext } from "../policy.ts";
 import { HOOKS, type PolicyDeclaration } from "./declaration.ts";
 import type { CustomEntryConfig } from "./fields.ts";
-import { isPower } from "./imports.ts";
 import { type ResolvedOptions, resolveOptions } from "./options.ts";
+import { GLOBAL_POWERS, isPower } from "./powers.ts";
 import { POLICY_FOLDER, type PolicySource, readPolicyModule } from "./read-policy.ts";
 
 /** A custom policy, read and resolved. */
@@ -88,10 +88,10 @@ function requirePowers(
     const meant = name.replace(/^node:/, "");
     const suggestion = isPower(meant)
       ? meant
-      : suggestedWord(meant, ["fetch", "process", ...builtinModules]);
+      : suggestedWord(meant, [...GLOBAL_POWERS, ...builtinModules]);
     diagnostics.report("bad-format", childOf(at, index), {
       field: `"${name}"`,
-      expected: 'the name of a module of Node.js without "node:", or fetch, or process',
+      expected: 'the name of a module of Node.js without "node:", or fetch, process or globalThis',
       advice: suggestion && `write ${suggestion}`,
     });
   }

@@ -60,12 +60,15 @@ const entrySchema = object(
       { examples: ["./policies/tenant.ts"] },
     ),
     with: withSchema,
-    allow: list(text("Name of a module of Node.js without `node:`, `fetch` or `process`."), {
-      uniqueItems: true,
-      maxItems: 32,
-      description:
-        "Names that the policy may use besides the language: modules of Node.js, `fetch` (also WebSocket), `process`.",
-    }),
+    allow: list(
+      text("Name of a module of Node.js without `node:`, `fetch`, `process` or `globalThis`."),
+      {
+        uniqueItems: true,
+        maxItems: 32,
+        description:
+          "Names that the policy and its packages may use besides the language: modules of Node.js, `fetch` (also WebSocket), `process`, `globalThis` (all global names).",
+      },
+    ),
     timeout: duration(
       "Maximum time of an async hook, and of the streams of `responseStream` for a piece (default: 2s).",
       { minimumDuration: "1ms" },

@@ -31,7 +31,13 @@ function checkerOf(source: ts.SourceFile, typescript: TypeScript): ts.TypeChecke
   return typescript
     .createProgram({
       rootNames: [fileName],
-      options: { noLib: true, noResolve: true, types: [], target: source.languageVersion },
+      options: {
+        noLib: true,
+        allowJs: true,
+        noResolve: true,
+        types: [],
+        target: source.languageVersion,
+      },
       host: {
         fileExists: (name) => name === fileName,
         readFile: (name) => (name === fileName ? source.text : undefined),

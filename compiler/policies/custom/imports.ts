@@ -4,6 +4,7 @@ import type { ts } from "ts-morph";
 import { languageChanges } from "./changed-language.ts";
 import type { ModuleMistake } from "./declaration.ts";
 import { freeNames } from "./free-names.ts";
+import { GLOBALS } from "./powers.ts";
 import type { TypeScript } from "./typescript.ts";
 
 /** Imports and globals of a policy's module. */
@@ -14,19 +15,8 @@ export interface ModuleUses {
   readonly mistakes: readonly ModuleMistake[];
 }
 
-/** Global names that reach the outside, by the word that allows them in a configuration. */
-const GLOBALS: ReadonlyMap<string, string> = new Map([
-  ...["fetch", "WebSocket", "EventSource"].map((name) => [name, "fetch"] as const),
-  ["process", "process"],
-]);
-
-/** Whether a name of `allow` stands for something: a module of Node.js without `node:`, `fetch` or `process`. */
-export function isPower(name: string): boolean {
-  return ["fetch", "process"].includes(name) || (isBuiltin(`node:${name}`) && !name.includes(":"));
-}
-
-/** Names of the language that run text as code or evade the rules for imports. */
-const FORBIDDEN: ReadonlySet<string> = new Set(["eval", "Function", "globalThis"]);
+/** Names of the language that run text as code. */
+const FORBIDDEN: ReadonlySet<string> = new Set(["eval", "Function"]);
 
 /** Names of the language, as a context without anything else has them. */
 const LANGUAGE: readonly string[] = runInNewContext("Object.getOwnPropertyNames(globalThis)");
@@ -66,7 +56,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
 /** A package of npm, or a module of one. */
 const PACKAGE = /^(?:@[\w-][\w.-]*\/)?[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/;
 
-/** Finds what a module uses from outside. `allow`: names of built-in modules of Node.js, `fetch` and `process`. */
+/** Finds what a module uses from outside. `allow`: names of built-in modules of Node.js, and words for global names. */
 export function usesOf(
   source: ts.SourceFile,
   allow: ReadonlySet<string>,

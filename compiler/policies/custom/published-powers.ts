@@ -1,5 +1,5 @@
 import type { Json } from "../../model/json.ts";
-import { isPower } from "./imports.ts";
+import { isPower } from "./powers.ts";
 
 /** File in the folder of published policies with the names that each may use, by policy: `{ "sign": ["fetch"] }`. */
 export const POWERS_FILE = "allow.json";
@@ -20,7 +20,7 @@ export function publishedPowers(text: string, policy: string): readonly string[]
   const unknown = own.find((name) => !isPower(name));
   return unknown === undefined
     ? own
-    : `${POWERS_FILE}: "${unknown}" is no module of Node.js without "node:", nor fetch or process`;
+    : `${POWERS_FILE}: "${unknown}" is no module of Node.js without "node:", nor fetch, process or globalThis`;
 }
 
 function isNames(value: Json | undefined): value is readonly string[] {

@@ -5,6 +5,7 @@ import type { Host } from "../../host.ts";
 import { unnamedPackages } from "./bundled-packages.ts";
 import { declarationOf, type ModuleMistake, type PolicyDeclaration } from "./declaration.ts";
 import { usesOf } from "./imports.ts";
+import { packageMistakes } from "./package-powers.ts";
 import { POWERS_FILE, publishedPowers } from "./published-powers.ts";
 import { type TypeScript, typescript } from "./typescript.ts";
 
@@ -164,6 +165,11 @@ class PolicyReader {
     const origin = placeIn(file, [0, 0]);
     this.sources.push({ module, origin, text, imports, allow: [...this.#allow] });
     for (const each of [...mistakes, ...unnamedPackages(text)]) this.#report(file, each);
+    if (!this.#isPublished) {
+      const folder = path.dirname(path.resolve(file));
+      for (const each of packageMistakes(source, folder, this.#allow, this.#typescript))
+        this.#report(file, each);
+    }
     for (const each of imports) if (this.#isPublished) this.#checkPackage(file, each, text);
     if (isEntry) {
       const declared = declarationOf(source, this.#typescript);

@@ -6,16 +6,27 @@ import { WATCHED_OF_ARRAYS } from "./watched-language.ts";
 /**
  * Makes the objects of the language and of Web standards immutable, so that no policy can change what other policies and the
  * gateway use: `Array.prototype.map`, `Object.prototype`, `JSON.parse`. `usesFetch`: whether a policy
- * names `fetch` or one of its classes.
+ * names `fetch` or one of its classes. `withCompiler`: whether a compiler runs in the process, which makes functions of texts.
  *
  * V8 must not become slower by that. It keeps its assumptions about prototypes that are frozen, but stores into arrays become slow
  * if `Object.prototype` or `Array.prototype` is frozen. These two are sealed, and their members are accessors. Patterns become slow
  * by any change of `RegExp.prototype`, so it stays as it is (watched-language.ts).
  */
-export function protectLanguage({ usesFetch }: { readonly usesFetch: boolean }): void {
+export function protectLanguage({
+  usesFetch,
+  withCompiler = false,
+}: {
+  readonly usesFetch: boolean;
+  readonly withCompiler?: boolean;
+}): void {
   const frozen = new Set<unknown>();
   if (Object.isExtensible(Object.prototype)) {
     for (const each of functionConstructors()) disarm(each);
+    if (!withCompiler) {
+      const { constructor: inert } = Object.getPrototypeOf(disarm);
+      for (const name of ["eval", "Function"])
+        Object.defineProperty(globalThis, name, { value: inert });
+    }
     hideStreams();
     const hidden = permitOverrides();
     for (const prototype of SEALED) Object.seal(prototype);
