@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
 import path from "node:path";
-import type { BuildFailure, Metafile } from "esbuild";
+import type { BuildFailure, buildSync, Metafile } from "esbuild";
 import type { ts } from "ts-morph";
 import type { ModuleMistake } from "./declaration.ts";
 import { freeNames } from "./free-names.ts";
@@ -85,9 +85,11 @@ function codeOf(
 /** Returns the files that become part of a bundle; a message if that is not possible. */
 function inputsOf(contents: string, folder: string): Metafile["inputs"] | string {
   // esbuild is loaded on first use: only policies with packages need it while they are checked.
-  const { buildSync }: typeof import("esbuild") = createRequire(import.meta.url)("esbuild");
+  const esbuild: { readonly buildSync: typeof buildSync } = createRequire(import.meta.url)(
+    "esbuild",
+  );
   try {
-    const { metafile } = buildSync({
+    const { metafile } = esbuild.buildSync({
       stdin: { contents, resolveDir: folder, loader: "ts" },
       ...{ bundle: true, write: false, metafile: true, logLevel: "silent" },
       ...{ format: "esm", platform: "node", target: "node24", absWorkingDir: folder },

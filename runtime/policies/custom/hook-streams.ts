@@ -1,7 +1,7 @@
 import type { PolicyStreams } from "../../policy/policy.ts";
 import { DeadlineExceeded } from "./custom-policy.ts";
 
-/** What becomes of a body that has passed the streams of a hook. */
+/** Receives a body that has passed the streams of a hook. */
 export interface StreamTarget {
   /** Returns false if it takes no more until `HookStreams.proceed` is called. */
   write(bytes: Uint8Array): boolean;
