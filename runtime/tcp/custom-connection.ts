@@ -46,7 +46,8 @@ class ConnectionView implements PolicyConnection {
   readonly firstBytes: PolicyConnection["firstBytes"];
 
   constructor({ remoteAddress, remotePort, serverName }: Connection, first: FirstBytes) {
-    this.firstBytes = (count) => first.read(count);
+    const read: PolicyConnection["firstBytes"] = (count) => first.read(count);
+    this.firstBytes = read;
     this.clientAddress = remoteAddress;
     this.clientPort = remotePort;
     this.serverName = serverName ?? null;

@@ -10,9 +10,9 @@ import type {
   Literal,
   Piece,
 } from "./hole.ts";
+import { ImportNames, symbolKey } from "./import-names.ts";
 import { laidOut } from "./layout.ts";
 import { laidOutLiteral } from "./literal-layout.ts";
-import { capitalized } from "./names.ts";
 import { stringLiteral } from "./quote.ts";
 
 /** Maximum columns of a printed line. */
@@ -87,15 +87,12 @@ class Printer {
   #done = "";
   #line = "";
   readonly #imports = new Map<string, ImportSymbol>();
-  /** Names of imported symbols in this module, by symbol, and which of these names are taken. */
-  readonly #localNames = new Map<string, string>();
-  readonly #taken = new Set<string>();
-  readonly #declared: ReadonlySet<string>;
+  readonly #names: ImportNames;
   readonly #layouts = new WeakMap<Literal | Expression, Piece>();
   readonly #breaking = new WeakMap<Group, boolean>();
 
   constructor(declared: ReadonlySet<string>) {
-    this.#declared = declared;
+    this.#names = new ImportNames(declared);
   }
 
   get text(): string {
@@ -127,11 +124,11 @@ class Printer {
   #importLine(module: string, symbols: readonly ImportSymbol[]): string {
     const [first] = symbols;
     if (first?.isDefault === true)
-      return `import ${this.#localName(first)} from ${stringLiteral(module)};`;
+      return `import ${this.#names.nameOf(first)} from ${stringLiteral(module)};`;
     const onlyTypes = symbols.every((symbol) => symbol.isType);
     const names = symbols
       .map((symbol) => {
-        const local = this.#localName(symbol);
+        const local = this.#names.nameOf(symbol);
         const spelled = local === symbol.name ? local : `${symbol.name} as ${local}`;
         return symbol.isType && !onlyTypes ? `type ${spelled}` : spelled;
       })
@@ -146,21 +143,7 @@ class Printer {
     const key = symbolKey(symbol);
     const known = this.#imports.get(key);
     if (known === undefined || (known.isType && !symbol.isType)) this.#imports.set(key, symbol);
-    return this.#localName(symbol);
-  }
-
-  /** Returns the name of an imported symbol, which differs from all declared ones and from those of other modules' symbols. */
-  #localName(symbol: ImportSymbol): string {
-    const key = symbolKey(symbol);
-    const known = this.#localNames.get(key);
-    if (known !== undefined) return known;
-    const { name } = symbol;
-    const first = this.#declared.has(name) ? `gwc${capitalized(name)}` : name;
-    let local = first;
-    for (let count = 2; this.#taken.has(local); count++) local = `${first}${count}`;
-    this.#taken.add(local);
-    this.#localNames.set(key, local);
-    return local;
+    return this.#names.nameOf(symbol);
   }
 
   /** Prints one piece, or replaces it with its parts on the stack of commands. */
@@ -257,7 +240,7 @@ class Printer {
       else {
         switch (piece.kind) {
           case "import":
-            left -= this.#localName(piece).length;
+            left -= this.#names.nameOf(piece).length;
             break;
           case "break":
             if (!isFlat) return true;
@@ -408,8 +391,4 @@ function compareModules(a: string, b: string): number {
 
 function isList(piece: Hole): piece is readonly Hole[] {
   return Array.isArray(piece);
-}
-
-function symbolKey({ module, name }: ImportSymbol): string {
-  return `${module}#${name}`;
 }

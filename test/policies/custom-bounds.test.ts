@@ -24,7 +24,7 @@ export default definePolicy({
         setTimeout(() => headers.set("x-user", "root"), 0);
         return;
       case "expired":
-        await new Promise((resolve) => setTimeout(resolve, 1500));
+        await new Promise((resolve) => setTimeout(resolve, 150));
         headers.set("x-user", "root");
     }
   },

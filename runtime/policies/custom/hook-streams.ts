@@ -93,11 +93,12 @@ export class HookStreams {
 
   #drained(): Promise<void> {
     return new Promise((resolve) => {
-      this.#proceed = () => {
+      const proceed = () => {
         this.#proceed = undefined;
         this.#progress = performance.now();
         resolve();
       };
+      this.#proceed = proceed;
     });
   }
 
