@@ -310,7 +310,10 @@ it.each([
       ),
       ours("GatewayBackend", "any", "dynamicForwardProxy: {allowPrivate: [10.0.0.0/8]}"),
     ],
-    said: ['open-proxy: clients can reach any host through the route "default/r"'],
+    said: [
+      "no-tunnels: clients of this proxy cannot open tunnels, so they reach no https URL through it",
+      'open-proxy: clients can reach any host through the route "default/r"',
+    ],
   },
   {
     what: "a destination that nobody names",

@@ -188,7 +188,7 @@ it.each([
   ],
   // A tool that Codex sends.
   ["tools[1].type", { tools: [...tools, { type: "mcp", server_label: "n" }] }],
-  ["tools[0].type", { tools: [{ type: "code_interpreter" }] }],
+  ["tools[0].type", { tools: [{ type: "image_generation" }] }],
   ["text.format.type", { text: { format: { type: "grammar" } } }],
   ["input", { input: 7 }],
 ])(
