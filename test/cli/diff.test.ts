@@ -292,7 +292,7 @@ describe("gwc diff", () => {
     });
     expect(await run("--git", "main", "gone.yaml")).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("the old configuration is invalid"),
+      stderr: expect.stringContaining("the new configuration is invalid"),
     });
     write(base.replace("name: api", "nam: api"));
     expect(await run("--git", "main")).toMatchObject({

@@ -13,7 +13,7 @@ it(`after ${EDITS} random edits of a file, its tests and its keys, the server sh
   const names = ["gateway.yaml", "access.test.yaml", "jwks.json"];
   const inputs = Object.fromEntries(names.map((name) => [name, example(`authorization/${name}`)]));
   await compareWhileEditing(inputs, "gateway.yaml", 1, EDITS);
-}, 600_000);
+}, 3_600_000);
 
 it(`after ${EDITS} random edits of a file with many routes, the server shows what a new gwc check reports`, async () => {
   await compareWhileEditing(
@@ -22,7 +22,7 @@ it(`after ${EDITS} random edits of a file with many routes, the server shows wha
     3,
     EDITS,
   );
-}, 600_000);
+}, 3_600_000);
 
 it(`after ${EDITS} random edits of manifests, the server shows what a new gwc check reports`, async () => {
   const [proxy = "", route = "", ...others] = example("cluster-mcp/gateway.yaml").split("---\n");
@@ -32,4 +32,4 @@ it(`after ${EDITS} random edits of manifests, the server shows what a new gwc ch
     "k8s/others.yaml": others.join("---\n"),
   };
   await compareWhileEditing(inputs, "k8s", 2, EDITS);
-}, 600_000);
+}, 3_600_000);

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { startEmbeddingServer } from "../harness/embedding-server.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { pause } from "../harness/pause.ts";
 import { RedisServer } from "../harness/redis.ts";
 import { type Received, type Scripted, startScripted } from "../harness/scripted.ts";
 import { type Response, send } from "../harness/send.ts";
@@ -307,10 +308,14 @@ describe("with a store", () => {
     const started = await start({ redis: redis.url });
     const { embeddings, upstream } = started;
     const other = { gateway: await replica({ embeddings }, upstream, "shop", redis.url) };
-    const first = await ask(started, chat(QUESTION));
-    const found = await eventually(async () => {
-      const response = await ask(other, chat(SAME));
-      return cacheOf(response) === "hit" ? response : null;
+    // A miss is stored, too, so each attempt asks about another city.
+    let city = "a";
+    const [first, found] = await eventually(async () => {
+      city += "b";
+      const own = await ask(started, chat(`What is the country of ${city}?`));
+      await pause(100);
+      const response = await ask(other, chat(`the country of ${city} is what`));
+      return cacheOf(response) === "hit" ? [own, response] : null;
     }, "the response on the other replica");
     expect(found.body).toBe(first.body);
     expect(scoreOf(found)).toBe("1.0000");
