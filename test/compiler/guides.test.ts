@@ -167,7 +167,7 @@ it.each([readme, ...guides])("fields of the gateway that $name names exist", ({ 
   const named = [...prose.matchAll(/`((?:config|frontendPolicies)(?:\.[a-z]\w*)+)`/g)];
   const unknown = named
     .map(([, name = ""]) => name)
-    .filter((name) => !name.endsWith(".yaml") && fieldsNamed(name, fields).length === 0);
+    .filter((name) => !/\.(?:yaml|toml)$/.test(name) && fieldsNamed(name, fields).length === 0);
   expect(unknown).toEqual([]);
 });
 
