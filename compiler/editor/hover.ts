@@ -50,8 +50,8 @@ function short({ title, parts }: Page): Page {
 function shortPart(part: Part, title: string): Part {
   if (part.kind !== "table") return part;
   const [first] = part.head;
-  // Facts about a field, and the places that it is used in: editors show tables without a head badly.
-  if (first === "" || first === "where") {
+  // Facts about a field, and the places that it is used in: a list is easier to read in a hover.
+  if (first === "property" || first === "use") {
     const lines = part.rows.map(
       ([name = "", value = ""]) => `${name === "" ? "" : `${name}: `}${value}`,
     );

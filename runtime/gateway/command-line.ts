@@ -20,8 +20,8 @@ Environment
   GWC_STATE_DIR               folder of state that survives a restart
   GWC_SECRETS_DIR             folder of mounted Secrets
   GWC_CONFIG_MAPS_DIR         folder of mounted ConfigMaps
-  SESSION_KEY                 64 hex digits that seal sessions; older keys follow
-                              after commas, and only unseal
+  SESSION_KEY                 64 hex digits that seal sessions; older keys
+                              follow after commas, and only unseal
 startup.ts of the build lists what this gateway reads.
 `;
 
