@@ -29,7 +29,7 @@ export const FULL: readonly string[] = [
   "package/**/*.test.ts",
   "cli/{admin,admin-accessibility,admin-attacks,admin-teams,gateway-action,playground,playground-questions,lock,rendered-access,run-memory,verify}.test.ts",
   "editor/vscode.test.ts",
-  "policies/{cors-browser,oidc-browser,connection-browser,connection-replicas,jwt-remote-keys}.test.ts",
+  "policies/{keycloak,cors-browser,oidc-browser,connection-browser,connection-replicas,jwt-remote-keys}.test.ts",
   // A real API server.
   "kubernetes/apiserver.test.ts",
   "kubernetes/controller/**/*.test.ts",
