@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
+import { atEnd } from "./at-end.ts";
 import { freePort } from "./free-port.ts";
 import { pause } from "./pause.ts";
 import { skip } from "./skip.ts";
@@ -38,6 +39,8 @@ export async function startKeycloak(realm: { readonly realm: string }): Promise<
       },
     },
   );
+  // Its script passes this signal on to Java, which would survive the end of the script.
+  atEnd(() => server.stop("SIGTERM"));
   const url = `http://127.0.0.1:${port}`;
   while (!(await isServing(url))) {
     if (server.hasEnded) throw new Error(server.output);
