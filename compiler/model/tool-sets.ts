@@ -25,6 +25,11 @@ export interface SetTool {
   readonly origin: Origin;
 }
 
+/** Returns the arguments of a tool that clients neither see nor set. */
+export function boundArguments({ set, hide }: Pick<SetTool, "set" | "hide">): readonly string[] {
+  return [...Object.keys(set), ...hide];
+}
+
 /** The tool sets of a backend, and the backend without them. */
 export interface ToolSetForm<Node> {
   of(node: Node): readonly ToolSet[];

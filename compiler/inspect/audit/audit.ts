@@ -11,6 +11,7 @@ import { servedRoutes } from "../../ir/routes.ts";
 import { isLoopback } from "../../model/loopback.ts";
 import type { Rule } from "../../model/rules.ts";
 import type { Text } from "../../model/texts.ts";
+import { boundArguments } from "../../model/tool-sets.ts";
 import { type ViewToolAccess, viewAccess } from "../access/item-access.ts";
 import { RuleModel } from "../effect/model/rule-model.ts";
 import { type Work, withinSteps, workOfCommand } from "../effect/work/work.ts";
@@ -86,7 +87,7 @@ function reportDeniedTools(access: readonly ViewToolAccess[], diagnostics: Diagn
   for (const { set, tool, verdicts } of access) {
     const { view } = set;
     if (view === undefined || !verdicts.some(({ verdict }) => verdict === "refuses")) continue;
-    const isFixed = Object.keys(tool.set).length > 0 || tool.hide.length > 0;
+    const isFixed = boundArguments(tool).length > 0;
     const named = { name: tool.name, view, tool: tool.tool, isFixed };
     diagnostics.report("denied-view-tool", keyPlace(tool.origin), named);
   }

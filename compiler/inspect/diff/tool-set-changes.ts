@@ -2,7 +2,7 @@ import { toolSets } from "../../backends/index.ts";
 import type { BackendNode } from "../../ir/backends.ts";
 import { changedFields, flatFields } from "../../ir/settings-text.ts";
 import type { SettingsChange } from "../../model/access.ts";
-import type { SetTool, ToolSet } from "../../model/tool-sets.ts";
+import { boundArguments, type SetTool, type ToolSet } from "../../model/tool-sets.ts";
 
 /** Compares the views of backends, and the tools that they change outside of views. */
 export function toolSetChanges(
@@ -55,7 +55,7 @@ function toolChanges(
 }
 
 function withArguments(tool: SetTool | undefined): string {
-  const names = [...Object.keys(tool?.set ?? {}), ...(tool?.hide ?? [])];
+  const names = tool === undefined ? [] : boundArguments(tool);
   return names.length === 0 ? "" : `, without the arguments ${names.join(", ")}`;
 }
 
@@ -64,12 +64,10 @@ function fieldChanges(
   from: SetTool | undefined,
   to: SetTool | undefined,
 ): readonly SettingsChange[] {
-  const [old, now] = [from, to].map((tool) => [
-    ...Object.keys(tool?.set ?? {}),
-    ...(tool?.hide ?? []),
-  ]);
-  const freed = (old ?? []).filter((name) => now?.includes(name) === false);
-  const taken = (now ?? []).filter((name) => old?.includes(name) === false);
+  const old = from === undefined ? [] : boundArguments(from);
+  const now = to === undefined ? [] : boundArguments(to);
+  const freed = old.filter((name) => !now.includes(name));
+  const taken = now.filter((name) => !old.includes(name));
   const rest = changedFields(
     flatFields(shownFields(from)),
     flatFields(shownFields(to)),

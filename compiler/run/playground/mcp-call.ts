@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import { lastEventData } from "../../model/event-data.ts";
 import type { AskingCalls } from "./asking-calls.ts";
-import { type McpRoute, mcpPost, PLAYGROUND_CLIENT } from "./mcp-message.ts";
+import { isEventStream, type McpRoute, mcpPost, PLAYGROUND_CLIENT } from "./mcp-message.ts";
 import { callPort, type PortResult } from "./port-call.ts";
 import { SessionCall } from "./session-call.ts";
 
@@ -87,7 +87,7 @@ function headerText(name: string): string {
 }
 
 /** The response itself, where it came as the last event of a stream. */
-function messageIn({ headers, body }: PortResult): string {
-  if (headers["content-type"]?.startsWith("text/event-stream") !== true) return body;
-  return lastEventData(body) ?? body;
+function messageIn(result: PortResult): string {
+  const { body } = result;
+  return isEventStream(result) ? (lastEventData(body) ?? body) : body;
 }

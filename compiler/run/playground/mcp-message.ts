@@ -1,4 +1,4 @@
-import type { PortCall } from "./port-call.ts";
+import type { PortCall, PortResult } from "./port-call.ts";
 
 /** Address of an MCP route, and the credential for it. */
 export type McpRoute = Pick<PortCall, "origin" | "target" | "headers">;
@@ -19,4 +19,9 @@ export function mcpPost(route: McpRoute, message: object): PortCall {
     method: "POST",
     body: JSON.stringify({ jsonrpc: "2.0", ...message }),
   };
+}
+
+/** Whether a response is a stream of events. */
+export function isEventStream({ headers }: Pick<PortResult, "headers">): boolean {
+  return headers["content-type"]?.startsWith("text/event-stream") === true;
 }

@@ -27,9 +27,9 @@ export interface PortResult {
 }
 
 /** Maximum number of bytes of a response that are shown. */
-const MAX_BYTES = 256 * 1024;
+export const MAX_BYTES = 256 * 1024;
 /** Milliseconds after which a response is shown as far as it came. */
-const LONGEST = 15_000;
+export const LONGEST = 15_000;
 
 /** Sends a request and reads the response. Rejects with what went wrong on the way, and for headers that can't be sent. */
 export function callPort(call: PortCall): Promise<PortResult> {

@@ -2,16 +2,12 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import { streamedEventData } from "../../model/event-data.ts";
 import { valueOfJson } from "../../schema/value-of-json.ts";
-import { type McpRoute, mcpPost, PLAYGROUND_CLIENT } from "./mcp-message.ts";
-import { callPort, openCall, type PortResult } from "./port-call.ts";
+import { isEventStream, type McpRoute, mcpPost, PLAYGROUND_CLIENT } from "./mcp-message.ts";
+import { callPort, LONGEST, MAX_BYTES, openCall, type PortResult } from "./port-call.ts";
 
 const VERSION = "2025-06-18";
 /** The id of the call among the messages of its session. */
 const CALL_ID = 2;
-/** Milliseconds until a server has to respond or ask. */
-const LONGEST = 15_000;
-/** Maximum bytes of a response. */
-const MAX_BYTES = 256 * 1024;
 const METHOD_NOT_FOUND = -32_601;
 
 /** The next step of a call: its result, or a question of the server, which waits for a response. */
@@ -100,13 +96,14 @@ export class SessionCall {
   }
 
   #call(message: object): void {
-    const sent = openCall(mcpPost(this.#route, message));
+    const call = mcpPost(this.#route, message);
+    const sent = openCall(call);
     this.#streams.push(sent);
     sent.on("error", (error) => this.#fail(error));
     sent.on("response", (response) => {
       this.#read(response).catch((error) => this.#fail(error));
     });
-    sent.end(mcpPost(this.#route, message).body);
+    sent.end(call.body);
   }
 
   #listen(): void {
@@ -116,14 +113,14 @@ export class SessionCall {
     // Such a stream is optional.
     sent.on("error", () => {});
     sent.on("response", (response) => {
-      if (isStream(response)) this.#readEvents(response).catch(() => {});
+      if (isEventStream(response)) this.#readEvents(response).catch(() => {});
       else response.resume();
     });
     sent.end();
   }
 
   async #read(response: IncomingMessage): Promise<void> {
-    if (isStream(response)) {
+    if (isEventStream(response)) {
       await this.#readEvents(response);
       this.#fail(new Error("the stream ended without a response"));
       return;
@@ -160,7 +157,7 @@ export class SessionCall {
 
   #finish(response: IncomingMessage, body: Buffer, isCut: boolean): void {
     const { statusCode: status = 0, headers, socket } = response;
-    const isEvent = isStream(response);
+    const isEvent = isEventStream(response);
     this.#push({
       kind: "result",
       result: {
@@ -182,8 +179,4 @@ export class SessionCall {
     this.#failure ??= error;
     this.#wake();
   }
-}
-
-function isStream({ headers }: IncomingMessage): boolean {
-  return headers["content-type"]?.startsWith("text/event-stream") === true;
 }

@@ -2,7 +2,7 @@ import { type Exchange, logFields } from "../../http/exchange.ts";
 import { SECOND } from "../../process/units.ts";
 import type { CachedResponse, RequestDigest, ResponseCache } from "../cache/response-cache.ts";
 import type { Meaning } from "../cache/similar-requests.ts";
-import { costOf } from "../chat/prices.ts";
+import { costOf, dollarText } from "../chat/prices.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
 import { type CallPlace, cacheKey, questionGroup } from "./cache-key.ts";
 import { CacheMetrics } from "./cache-metrics.ts";
@@ -234,8 +234,8 @@ function recordHit(
   const { embeddingCost: spent } = attributes;
   if (spent !== undefined) chargeEmbedding(record, attributes, spent);
   record.onModelUsage?.(attributes);
-  if (cost !== undefined || spent !== undefined) fields.set("gen_ai.cost", dollars(spent ?? 0));
-  if (cost !== undefined) fields.set("llm.cost.saved", dollars(cost));
+  if (cost !== undefined || spent !== undefined) fields.set("gen_ai.cost", dollarText(spent ?? 0));
+  if (cost !== undefined) fields.set("llm.cost.saved", dollarText(cost));
 }
 
 /** Charges limits the vector of a text whose response was cached. */
@@ -260,7 +260,3 @@ const NO_TOKENS = {
   ...{ inputTokens: 0, cachedInputTokens: 0, cacheCreationInputTokens: 0 },
   ...{ outputTokens: 0, totalTokens: 0 },
 };
-
-function dollars(amount: number): string {
-  return String(Number(amount.toFixed(9)));
-}

@@ -1,6 +1,7 @@
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import type { NotedFields } from "../../http/noted-fields.ts";
 import { SECOND } from "../../process/units.ts";
+import { dollarText } from "../chat/prices.ts";
 import type { Usage } from "../chat/usage.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
@@ -92,7 +93,7 @@ export function recordResponse(
   call.attributes.noteTimes(called.firstToken, timePerToken(called));
   const { cost } = call.attributes;
   if (cost !== undefined) {
-    fields.set("gen_ai.cost", String(Number(cost.total.toFixed(9))));
+    fields.set("gen_ai.cost", dollarText(cost.total));
     metrics.cost(called, cost.total);
   } else if (call.operation !== "count_tokens") metrics.unpriced(called);
   if (call.operation !== "count_tokens") countTokens(record, call.attributes);

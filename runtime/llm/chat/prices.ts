@@ -85,3 +85,8 @@ export function costOf(rates: TokenRates, usage: Usage, units: Units = {}, share
   };
   return { total: Object.values(costs).reduce((sum, each) => sum + each, 0), ...costs };
 }
+
+/** Formats US dollars for logs, with at most nine decimals. */
+export function dollarText(amount: number): string {
+  return String(Number(amount.toFixed(9)));
+}

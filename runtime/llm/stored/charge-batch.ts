@@ -5,7 +5,7 @@ import type { GatewayContext } from "../../process/gateway-context.ts";
 import { StoreError } from "../../store/store.ts";
 import { DAY } from "../../store/usage.ts";
 import { countTokens } from "../calls/count-tokens.ts";
-import { costOf, coversCall, ratesOf } from "../chat/prices.ts";
+import { costOf, coversCall, dollarText, ratesOf } from "../chat/prices.ts";
 import type { Usage } from "../chat/usage.ts";
 import { readCompletionsUsage } from "../formats/completions/usage.ts";
 import { readMessagesUsage } from "../formats/messages/usage.ts";
@@ -45,7 +45,7 @@ function charge({ record }: Exchange, provider: Provider, model: string, usage: 
   if (input > 0) fields.set("gen_ai.usage.input_tokens", String(input));
   if (output > 0) fields.set("gen_ai.usage.output_tokens", String(output));
   const { cost } = call;
-  if (cost !== undefined) fields.set("gen_ai.cost", String(Number(cost.total.toFixed(9))));
+  if (cost !== undefined) fields.set("gen_ai.cost", dollarText(cost.total));
   countTokens(record, call);
 }
 

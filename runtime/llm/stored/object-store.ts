@@ -42,10 +42,16 @@ export interface Stored {
 export function idOwner(exchange: Exchange, { stores }: StoreService): IdOwner {
   // With keys of clients, the provider knows the owner itself.
   const isOwnKey = stores.every(({ provider }) => provider.clientKey !== undefined);
-  const caller = verifiedCaller(exchange) ?? (isOwnKey ? "" : undefined);
-  if (caller !== undefined) return { keys: exchange.gateway.sessionKeys, caller };
+  const owner = knownOwner(exchange, isOwnKey);
+  if (owner !== undefined) return owner;
   const message = "files and batches belong to a caller: authenticate";
   throw new LlmRefusal({ kind: "authentication", message });
+}
+
+/** Returns the owner of the ids of a request; `undefined` if the caller is not known. `isOwnKey`: whether the client has the key. */
+export function knownOwner(exchange: Exchange, isOwnKey: boolean): IdOwner | undefined {
+  const caller = verifiedCaller(exchange) ?? (isOwnKey ? "" : undefined);
+  return caller === undefined ? undefined : { keys: exchange.gateway.sessionKeys, caller };
 }
 
 /** Finds a stored object of the caller. Throws LlmRefusal if there is none: the response does not tell why. */

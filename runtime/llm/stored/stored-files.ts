@@ -10,11 +10,11 @@ import {
   stringAt,
   type TextRange,
 } from "../../json/json-text.ts";
-import { verifiedCaller } from "../calls/cache-key.ts";
 import type { LlmTarget } from "../calls/target.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
 import { bufferOf } from "../chat/stream-step.ts";
 import type { Provider } from "../providers/provider.ts";
+import { knownOwner } from "./object-store.ts";
 import { type IdOwner, openId } from "./stored-ids.ts";
 
 /**
@@ -42,8 +42,7 @@ function fileEdits(text: string, exchange: Exchange, provider: Provider): readon
   const ids: TextRange[] = [];
   findIds(text, skipSpace(text, 0), ids);
   if (ids.length === 0) return [];
-  const caller = verifiedCaller(exchange) ?? (provider.clientKey === undefined ? undefined : "");
-  const owner = caller === undefined ? undefined : { keys: exchange.gateway.sessionKeys, caller };
+  const owner = knownOwner(exchange, provider.clientKey !== undefined);
   return ids.map(({ start, end }) => {
     const id = stringAt(text, { start, end }) ?? "";
     return { start, end, text: JSON.stringify(ownId(id, owner, provider)) };

@@ -3,6 +3,7 @@ import { isJsonObject } from "../../../json/json-object.ts";
 import type { ToolCallBlock, ToolResultBlock } from "../../chat/content.ts";
 import type { CodeBlock, FetchBlock, HostedBlock } from "../../chat/hosted-tools.ts";
 import { providerText } from "../parse-object.ts";
+import { randomId } from "../random-id.ts";
 import type { GoogleObject } from "./google-object.ts";
 
 /** Joins programs that Google ran to their outputs, which are parts of their own. */
@@ -35,7 +36,7 @@ export class RanPrograms {
 }
 
 function programOf(code: string, output: string, isError: boolean): CodeBlock {
-  return { kind: "hosted", tool: "code", id: newId(), code, output, isError };
+  return { kind: "hosted", tool: "code", id: randomId(), code, output, isError };
 }
 
 /** Reads the pages that Google fetched for a candidate. */
@@ -45,12 +46,8 @@ export function readFetched({ urlContextMetadata: fetched }: JsonObject): readon
   return pages.map(({ retrievedUrl, urlRetrievalStatus: status }) => {
     const isError = status !== "URL_RETRIEVAL_STATUS_SUCCESS";
     const url = providerText(retrievedUrl) ?? "";
-    return { kind: "hosted", tool: "fetch", id: newId(), url, isError };
+    return { kind: "hosted", tool: "fetch", id: randomId(), url, isError };
   });
-}
-
-function newId(): string {
-  return crypto.randomUUID().replaceAll("-", "");
 }
 
 /** Writes a program that another provider ran; nothing for other tools. */

@@ -7,6 +7,7 @@ import type {
   ToolResultBlock,
 } from "../../chat/content.ts";
 import { type FeatureSupport, refuseFeature } from "../../chat/features.ts";
+import type { WebFetch } from "../../chat/hosted-tools.ts";
 import { LlmRefusal } from "../../chat/llm-error.ts";
 import {
   type ChatRequest,
@@ -81,28 +82,31 @@ export function writeGenerateContentRequest(request: ChatRequest): string {
 /** Google's models decide themselves how often they use these. */
 function hostedTools(request: ChatRequest): readonly JsonObject[] {
   const { webSearch, webFetch, runsCode, tools } = request;
-  const used = (
-    [
-      ["webSearch", "a web search", webSearch !== undefined, "googleSearch"],
-      ["webFetch", "a fetch of pages", webFetch !== undefined, "urlContext"],
-      ["codeExecution", "code execution", runsCode === true, "codeExecution"],
-    ] as const
-  ).filter(([, , isUsed]) => isUsed);
-  for (const [feature, what] of used) {
-    if (tools.length > 0) refuseFeature(request, feature, `${what} next to other tools`);
+  const isAlone = tools.length === 0;
+  const written: JsonObject[] = [];
+  if (webSearch !== undefined) {
+    if (!isAlone) refuseFeature(request, "webSearch", "a web search next to other tools");
+    if (isLimited(webSearch))
+      refuseFeature(request, "webSearch", "a web search of some domains only");
+    written.push({ googleSearch: {} });
   }
-  for (const [feature, limits] of [
-    ["webSearch", webSearch],
-    ["webFetch", webFetch],
-  ] as const) {
-    if (limits?.allowedDomains ?? limits?.blockedDomains)
-      refuseFeature(
-        request,
-        feature,
-        `${feature === "webSearch" ? "a web search" : "a fetch"} of some domains only`,
-      );
+  if (webFetch !== undefined) {
+    if (!isAlone) refuseFeature(request, "webFetch", "a fetch of pages next to other tools");
+    if (isLimited(webFetch)) refuseFeature(request, "webFetch", "a fetch of some domains only");
+    written.push({ urlContext: {} });
   }
-  return used.map(([, , , name]) => ({ [name]: {} }));
+  if (runsCode === true) {
+    if (!isAlone) refuseFeature(request, "codeExecution", "code execution next to other tools");
+    written.push({ codeExecution: {} });
+  }
+  return written;
+}
+
+function isLimited({
+  allowedDomains,
+  blockedDomains,
+}: Pick<WebFetch, "allowedDomains" | "blockedDomains">): boolean {
+  return allowedDomains !== undefined || blockedDomains !== undefined;
 }
 
 function declaration({ name, description, schema }: ChatRequest["tools"][number]): JsonObject {

@@ -4,6 +4,7 @@ import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/respons
 import type { SearchBlock } from "../../chat/web-search.ts";
 import { markSignature } from "../google-signature.ts";
 import { providerText } from "../parse-object.ts";
+import { randomId } from "../random-id.ts";
 import { citing, readPages } from "../web-pages.ts";
 import { RanPrograms, readFetched } from "./hosted-parts.ts";
 import { readGenerateContentUsage } from "./usage.ts";
@@ -49,7 +50,7 @@ export function readGrounding({ groundingMetadata: found }: JsonObject): SearchB
   const queries = Array.isArray(found.webSearchQueries) ? found.webSearchQueries : [];
   const pages = readPages(chunks.map((chunk) => (isJsonObject(chunk) ? chunk.web : undefined)));
   if (queries.length === 0 && pages.length === 0) return undefined;
-  const id = crypto.randomUUID().replaceAll("-", "");
+  const id = randomId();
   return { kind: "search", id, query: queries.map(String).join(" "), pages };
 }
 
@@ -89,7 +90,7 @@ function readPart(part: JsonObject): readonly ResponseBlock[] {
     const signature = providerText(part.thoughtSignature);
     const block: ResponseBlock = {
       kind: "tool-call",
-      id: providerText(call.id) || `call_${crypto.randomUUID().replaceAll("-", "")}`,
+      id: providerText(call.id) || `call_${randomId()}`,
       name: providerText(call.name) ?? "",
       input: JSON.stringify(call.args ?? {}),
       signature,

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import type { OriginalRequest } from "../../chat/formats.ts";
 import type { StopReason } from "../../chat/response.ts";
 import type { Usage } from "../../chat/usage.ts";
+import { randomId } from "../random-id.ts";
 import { responsesUsage } from "./usage.ts";
 
 /** State of a response, in progress or complete. */
@@ -78,5 +79,5 @@ function textOf(text: unknown): object {
 
 /** Creates an id of the gateway: `msg_...`. */
 export function newId(prefix: "resp" | "msg" | "fc" | "rs" | "ws" | "ci" | "mcp"): string {
-  return `${prefix}_${crypto.randomUUID().replaceAll("-", "")}`;
+  return `${prefix}_${randomId()}`;
 }
