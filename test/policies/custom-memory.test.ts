@@ -81,10 +81,8 @@ it("a policy that only makes garbage is always called", async () => {
   const gateway = await startRoutes(
     { garbage: custom("./policies/garbage.ts") },
     nowhere,
-    {
-      "policies/garbage.ts": garbage,
-    },
-    { NODE_OPTIONS: "--max-old-space-size=160" },
+    { "policies/garbage.ts": garbage },
+    { NODE_OPTIONS: "--max-old-space-size=240" },
   );
   expect(await statusAfter(`${gateway.url}/garbage`, 300)).toBe(200);
 });

@@ -2,7 +2,7 @@ import { type MessagePort, Worker } from "node:worker_threads";
 import type { ThreadPorts } from "../../http/engine/handover/handover.ts";
 import type { FamilyFigures } from "../../metrics/merged-exposition.ts";
 import { bugText } from "../../process/bug-text.ts";
-import { heapRoom } from "../../process/heap-room.ts";
+import { heapLimits } from "../../process/heap-limits.ts";
 import { writeError } from "../../process/operator-errors.ts";
 import type { BuildInfo } from "../build-info.ts";
 import type {
@@ -60,7 +60,7 @@ export class WorkerHandle {
       env,
       resourceLimits: {
         // Without a limit of its own, a thread whose heap is full ends the whole process.
-        maxOldGenerationSizeMb: Math.round(heapRoom() / 2 ** 20),
+        maxOldGenerationSizeMb: Math.round(heapLimits().old / 2 ** 20),
         maxYoungGenerationSizeMb: MAX_YOUNG,
       },
       transferList: start.links.flatMap(portsOf),

@@ -2,7 +2,7 @@ import { totalmem } from "node:os";
 import { constants, PerformanceObserver } from "node:perf_hooks";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { heapRoom } from "../../process/heap-room.ts";
+import { heapLimits } from "../../process/heap-limits.ts";
 
 /** Share of the memory from which on hooks are not called, and below which they are called again. */
 const FULL = 0.75;
@@ -25,7 +25,8 @@ const INTERVAL = 2;
 class MemoryGuard {
   #observer: PerformanceObserver | undefined;
   #full: string | undefined;
-  #lookedAt = 0;
+  /** When a request saw the full memory; `undefined` if none has. */
+  #seenAt: number | undefined;
   #nextLook = 0;
 
   /** Throws if the memory is nearly full. `onFull` is called once for each time. */
@@ -37,9 +38,9 @@ class MemoryGuard {
       this.#nextLook = performance.now() + INTERVAL;
     }
     if (this.#full === undefined) return;
-    if (now > this.#lookedAt + PAUSE) {
-      if (this.#lookedAt === 0) onFull(this.#full);
-      this.#lookedAt = now;
+    if (this.#seenAt === undefined) onFull(this.#full);
+    if (this.#seenAt === undefined || now > this.#seenAt + PAUSE) {
+      this.#seenAt = now;
       // Even with garbage there is room.
       if (usedShare().share < FREE) this.#full = undefined;
     }
@@ -56,17 +57,18 @@ class MemoryGuard {
 
   /** Removes garbage of young objects, and then all garbage, until it is known whether the memory is nearly full. */
   #collect(): void {
-    collectGarbage({ type: "minor" });
+    collectGarbage("minor");
     if (usedShare().share <= UNKNOWN) return;
-    collectGarbage({ type: "major" });
+    collectGarbage("major");
     this.#measure();
   }
 
   #measure(): void {
-    const { share, text } = usedShare();
+    const used = usedShare();
+    const { share } = used;
     if (share > FULL) {
-      if (this.#full === undefined) this.#lookedAt = 0;
-      this.#full = text;
+      if (this.#full === undefined) this.#seenAt = undefined;
+      this.#full = usedText(used);
     } else if (share < FREE) this.#full = undefined;
   }
 }
@@ -86,9 +88,18 @@ function isFullCollection(entry: object): boolean {
   );
 }
 
-/** Bytes of long-lived objects, and of all memory, that this thread and the process can have. */
+/** Bytes that the heap of this thread, and the process, can have. */
 let room: number | undefined;
 let memory: number | undefined;
+
+/**
+ * If the old objects leave no room for the young ones, V8 collects all garbage where it would collect that of young objects, and
+ * it ends the process if most time is spent so.
+ */
+function roomOfHeap(): number {
+  const { old, young } = heapLimits();
+  return Math.max(old - young, old / 2);
+}
 
 function memoryOfProcess(): number {
   // 0, or more than the machine has, if nothing limits the process.
@@ -96,36 +107,45 @@ function memoryOfProcess(): number {
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-type Collect = (options: { readonly type: "minor" | "major" }) => void;
-let collect: Collect | undefined;
+let collect: ((type: "minor" | "major") => void) | undefined;
 
 /** Blocks for as long as the collection takes. */
-function collectGarbage(options: { readonly type: "minor" | "major" }): void {
+function collectGarbage(type: "minor" | "major"): void {
   if (collect === undefined) {
     setFlagsFromString("--expose-gc");
     const gc: unknown = runInNewContext("gc");
     setFlagsFromString("--no-expose-gc");
     collect =
-      typeof gc === "function" ? (wanted) => void Reflect.apply(gc, undefined, [wanted]) : () => {};
+      typeof gc === "function"
+        ? (wanted) => void Reflect.apply(gc, undefined, [{ type: wanted }])
+        : () => {};
   }
-  collect(options);
+  collect(type);
+}
+
+/** Use of the heap, or of all memory. */
+interface UsedShare {
+  readonly what: "heap" | "memory";
+  readonly share: number;
+  /** Bytes. */
+  readonly used: number;
+  readonly limit: number;
 }
 
 /** Returns the larger share: of the heap's limit, or of the machine's or container's memory, which buffers use as well. */
-function usedShare(): { readonly share: number; readonly text: string } {
-  const { used_heap_size, external_memory } = getHeapStatistics();
-  room ??= heapRoom();
+function usedShare(): UsedShare {
+  const { used_heap_size: used, external_memory } = getHeapStatistics();
+  room ??= roomOfHeap();
   memory ??= memoryOfProcess();
-  const heap = used_heap_size / room;
-  const all = (used_heap_size + external_memory) / memory;
-  return heap > all
-    ? { share: heap, text: usedText("the heap", used_heap_size, room) }
-    : { share: all, text: usedText("the memory", used_heap_size + external_memory, memory) };
+  const all = used + external_memory;
+  return used / room > all / memory
+    ? { what: "heap", share: used / room, used, limit: room }
+    : { what: "memory", share: all / memory, used: all, limit: memory };
 }
 
-function usedText(what: string, used: number, limit: number): string {
+function usedText({ what, used, limit }: UsedShare): string {
   const megabytes = (bytes: number) => Math.round(bytes / 2 ** 20);
-  return `${megabytes(used)} of ${megabytes(limit)} MB of ${what} are in use`;
+  return `${megabytes(used)} of ${megabytes(limit)} MB of the ${what} are in use`;
 }
 
 /** The guard of this thread. */
