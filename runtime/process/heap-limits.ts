@@ -5,7 +5,7 @@ import { resourceLimits } from "node:worker_threads";
 export interface HeapLimits {
   /** Objects that live long. */
   readonly old: number;
-  /** What one collection of young objects can move to the old ones at most. V8's heap has three parts of this size for them. */
+  /** Objects that one collection can move from the young to the old ones. V8 has three such parts for young objects. */
   readonly young: number;
 }
 

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import { lastEventData } from "../../model/event-data.ts";
 import type { AskingCalls } from "./asking-calls.ts";
-import { isEventStream, type McpRoute, mcpPost, PLAYGROUND_CLIENT } from "./mcp-message.ts";
+import { answersEvents, type McpRoute, mcpPost, PLAYGROUND_CLIENT } from "./mcp-message.ts";
 import { callPort, type PortResult } from "./port-call.ts";
 import { SessionCall } from "./session-call.ts";
 
@@ -89,5 +89,5 @@ function headerText(name: string): string {
 /** The response itself, where it came as the last event of a stream. */
 function messageIn(result: PortResult): string {
   const { body } = result;
-  return isEventStream(result) ? (lastEventData(body) ?? body) : body;
+  return answersEvents(result) ? (lastEventData(body) ?? body) : body;
 }

@@ -22,6 +22,6 @@ export function mcpPost(route: McpRoute, message: object): PortCall {
 }
 
 /** Whether a response is a stream of events. */
-export function isEventStream({ headers }: Pick<PortResult, "headers">): boolean {
+export function answersEvents({ headers }: Pick<PortResult, "headers">): boolean {
   return headers["content-type"]?.startsWith("text/event-stream") === true;
 }

@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { isJsonObject } from "../../../runtime/json/json-object.ts";
 import { streamedEventData } from "../../model/event-data.ts";
 import { valueOfJson } from "../../schema/value-of-json.ts";
-import { isEventStream, type McpRoute, mcpPost, PLAYGROUND_CLIENT } from "./mcp-message.ts";
+import { answersEvents, type McpRoute, mcpPost, PLAYGROUND_CLIENT } from "./mcp-message.ts";
 import { callPort, LONGEST, MAX_BYTES, openCall, type PortResult } from "./port-call.ts";
 
 const VERSION = "2025-06-18";
@@ -113,14 +113,14 @@ export class SessionCall {
     // Such a stream is optional.
     sent.on("error", () => {});
     sent.on("response", (response) => {
-      if (isEventStream(response)) this.#readEvents(response).catch(() => {});
+      if (answersEvents(response)) this.#readEvents(response).catch(() => {});
       else response.resume();
     });
     sent.end();
   }
 
   async #read(response: IncomingMessage): Promise<void> {
-    if (isEventStream(response)) {
+    if (answersEvents(response)) {
       await this.#readEvents(response);
       this.#fail(new Error("the stream ended without a response"));
       return;
@@ -157,7 +157,7 @@ export class SessionCall {
 
   #finish(response: IncomingMessage, body: Buffer, isCut: boolean): void {
     const { statusCode: status = 0, headers, socket } = response;
-    const isEvent = isEventStream(response);
+    const isEvent = answersEvents(response);
     this.#push({
       kind: "result",
       result: {
