@@ -1,19 +1,19 @@
 import { Redis } from "iovalkey";
 import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
-import { RedisServer } from "./redis.ts";
+import { type RedisProgram, RedisServer } from "./redis.ts";
 
 /** Slots of a Redis Cluster. */
 const SLOTS = 16_384;
 
-/** Starts a Redis Cluster of three primaries. Returns the URL of one of them. */
-export async function startRedisCluster(): Promise<string> {
+/** Starts a cluster of three primaries. Returns the URL of one of them. */
+export async function startRedisCluster(server?: RedisProgram): Promise<string> {
   const servers = await Promise.all(
     [1, 2, 3].map(async () => {
       // By default it is 10,000 above the port of clients, where another program may listen, or where no port is.
       const busPort = await freePort();
       const options = ["--cluster-enabled", "yes", "--cluster-port", String(busPort)];
-      const { url, port } = await RedisServer.start({ options });
+      const { url, port } = await RedisServer.start({ options, ...(server && { server }) });
       return { url, port, busPort };
     }),
   );

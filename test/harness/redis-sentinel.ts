@@ -1,6 +1,6 @@
 import path from "node:path";
 import { freePort } from "./free-port.ts";
-import { RedisServer } from "./redis.ts";
+import { type RedisProgram, RedisServer } from "./redis.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { TestProcess } from "./test-process.ts";
 import { program } from "./tool.ts";
@@ -14,9 +14,10 @@ export interface WatchedRedis {
 }
 
 /** Starts a database, its replica and a Sentinel. */
-export async function startSentinel(): Promise<WatchedRedis> {
-  const primary = await RedisServer.start();
+export async function startSentinel(server: RedisProgram = "redis-server"): Promise<WatchedRedis> {
+  const primary = await RedisServer.start({ server });
   const replica = await RedisServer.start({
+    server,
     options: ["--replicaof", "127.0.0.1", String(primary.port)],
   });
   const port = await freePort();
@@ -28,7 +29,7 @@ export async function startSentinel(): Promise<WatchedRedis> {
     "sentinel failover-timeout shop 3000",
   ].join("\n");
   const file = path.join(temporaryFolder({ "sentinel.conf": config }), "sentinel.conf");
-  const sentinel = new TestProcess(program("redis-server"), [file, "--sentinel"]);
+  const sentinel = new TestProcess(program(server), [file, "--sentinel"]);
   await sentinel.seen(new RegExp(`\\+slave slave 127\\.0\\.0\\.1:${replica.port}`));
   return { url: `redis://127.0.0.1:${port}`, primary, replica };
 }

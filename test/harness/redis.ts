@@ -3,11 +3,17 @@ import { temporaryFolder } from "./temporary-folder.ts";
 import { TestProcess } from "./test-process.ts";
 import { program } from "./tool.ts";
 
+/** Programs that speak the protocol of Redis. */
+export const redisPrograms = ["redis-server", "valkey-server"] as const;
+
+/** One of them. */
+export type RedisProgram = (typeof redisPrograms)[number];
+
 /** Settings of a Redis server. */
 export interface RedisOptions {
   readonly password?: string;
   /** Program to run; Redis unless given. */
-  readonly server?: "redis-server" | "valkey-server";
+  readonly server?: RedisProgram;
   /** Further options of its command line. */
   readonly options?: readonly string[];
 }

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { call } from "../harness/call.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
-import { RedisServer } from "../harness/redis.ts";
+import { RedisServer, redisPrograms } from "../harness/redis.ts";
 import { startRedisCluster } from "../harness/redis-cluster.ts";
 import { startSentinel } from "../harness/redis-sentinel.ts";
 import { send } from "../harness/send.ts";
@@ -103,8 +103,8 @@ describe("limits that three replicas share", () => {
     s1000: [monthly(1000, { consistency: "strict" })],
   };
 
-  it("are granted exactly to 500 clients, leased and strict", async () => {
-    const env = { REDIS_URL: (await RedisServer.start()).url };
+  it.each(redisPrograms)("are granted exactly to 500 clients by %s", async (server) => {
+    const env = { REDIS_URL: (await RedisServer.start({ server })).url };
     const replicas = await Promise.all([1, 2, 3].map(() => start(limits, env)));
     for (const [route, limit] of [
       ["l1", 1],
@@ -169,8 +169,8 @@ describe("limits that three replicas share", () => {
   });
 });
 
-it("limits are not exceeded in a failover", async () => {
-  const { url, primary } = await startSentinel();
+it.each(redisPrograms)("limits are not exceeded in a failover of %s", async (server) => {
+  const { url, primary } = await startSentinel(server);
   const limits = { l1000: [monthly(1000, { onStoreFailure: "closed" })] };
   const file = redisOf({ sentinel: "shop" });
   const replicas = await Promise.all([1, 2, 3].map(() => start(limits, { REDIS_URL: url }, file)));
@@ -347,8 +347,8 @@ describe("a limit that replicas share", () => {
     );
   });
 
-  it("works in a Redis Cluster", async () => {
-    const env = { REDIS_URL: await startRedisCluster() };
+  it.each(redisPrograms)("works in a cluster of %s", async (server) => {
+    const env = { REDIS_URL: await startRedisCluster(server) };
     const two = { two: [monthly(4, { consistency: "strict", key: '"all"' }), monthly(9)] };
     const file = redisOf({ cluster: true });
     const [one, other] = await Promise.all([start(two, env, file), start(two, env, file)]);

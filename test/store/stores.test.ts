@@ -9,7 +9,7 @@ import { RedisStore } from "../../runtime/store/redis-store.ts";
 import type { Store } from "../../runtime/store/store.ts";
 import { dayOf, monthOf, type UsageBatch, type UsageCounts } from "../../runtime/store/usage.ts";
 import { eventually } from "../harness/eventually.ts";
-import { RedisServer } from "../harness/redis.ts";
+import { type RedisProgram, RedisServer } from "../harness/redis.ts";
 import { startRedisCluster } from "../harness/redis-cluster.ts";
 import { startSentinel } from "../harness/redis-sentinel.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
@@ -32,35 +32,31 @@ afterEach(async () => {
 
 /** Returns a function that opens the same store again, as another process would. */
 const kinds: Readonly<Record<string, () => Promise<() => Store | Promise<Store>>>> = {
-  Redis: async () => {
-    const { url } = await RedisServer.start();
-    return async () => {
-      const store = redisStore(url);
-      await store.connect(60_000);
-      return store;
-    };
-  },
-  Valkey: async () => {
-    const { url } = await RedisServer.start({ server: "valkey-server" });
-    return async () => {
-      const store = redisStore(url);
-      await store.connect(60_000);
-      return store;
-    };
-  },
-  "Redis Cluster": async () => {
-    const url = await startRedisCluster();
-    return async () => {
-      const store = redisStore(url, { isCluster: true });
-      await store.connect(60_000);
-      return store;
-    };
-  },
+  Redis: () => oneServer("redis-server"),
+  Valkey: () => oneServer("valkey-server"),
+  "Redis Cluster": () => cluster("redis-server"),
+  "Valkey Cluster": () => cluster("valkey-server"),
   embedded: async () => {
     const file = databaseFile(temporaryFolder(), "shop");
     return () => openEmbeddedStore(file);
   },
 };
+
+async function oneServer(server: RedisProgram): Promise<() => Promise<Store>> {
+  const { url } = await RedisServer.start({ server });
+  return () => connected(url);
+}
+
+async function cluster(server: RedisProgram): Promise<() => Promise<Store>> {
+  const url = await startRedisCluster(server);
+  return () => connected(url, { isCluster: true });
+}
+
+async function connected(url: string, more?: Partial<RedisConfig>): Promise<Store> {
+  const store = redisStore(url, more);
+  await store.connect(60_000);
+  return store;
+}
 
 describe.each(Object.entries(kinds))("the %s store", (_, prepare) => {
   async function stores(count: number): Promise<readonly Store[]> {
