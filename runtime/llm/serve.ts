@@ -1,18 +1,17 @@
-import type { JsonObject } from "../cel/variables.ts";
 import { bufferBody } from "../http/buffer-body.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import type { TriedCall } from "../policies/retry/tries.ts";
 import { thenMaybe } from "../process/maybe-promise.ts";
 import { CallAttempts } from "./calls/call-attempts.ts";
-import { type ChatCall, readCall } from "./calls/chat-call.ts";
+import { readCall } from "./calls/chat-call.ts";
 import type { ChatService } from "./calls/chat-service.ts";
 import { expectTokens } from "./calls/count-tokens.ts";
 import { requireOpenModels } from "./calls/open-models.ts";
 import { recordCall } from "./calls/record-call.ts";
+import { RequestOfCall } from "./calls/request-of-call.ts";
 import { refuseMethod } from "./calls/respond-error.ts";
 import { respondRefusal } from "./calls/respond-failed-call.ts";
 import { unasked } from "./calls/target.ts";
-import type { TransformedRequest } from "./calls/transform-fields.ts";
 import { unserved } from "./calls/unserved-model.ts";
 
 /**
@@ -48,7 +47,7 @@ function serveCall(
   const call = (service.readCall ?? readCall)(exchange);
   requireOpenModels(exchange, call);
   const attributes = recordCall(exchange, call, service);
-  const conditions = new ReadCall(exchange, call);
+  const conditions = new RequestOfCall(exchange, call);
   const targets = service.targets(call.model, conditions);
   if (targets === undefined) throw unserved(call.model, service);
   if (targets === unasked) return service.estimate?.(exchange, call);
@@ -57,19 +56,4 @@ function serveCall(
   return thenMaybe(isExpected, (isWithin) =>
     isWithin ? new CallAttempts(context, targets).tryNext() : undefined,
   );
-}
-
-/** The call for conditions. Parses its body on access. */
-class ReadCall implements TransformedRequest {
-  readonly request: Exchange;
-  readonly #call: ChatCall;
-
-  constructor(request: Exchange, call: ChatCall) {
-    this.request = request;
-    this.#call = call;
-  }
-
-  get llmRequest(): JsonObject {
-    return this.#call.body;
-  }
 }

@@ -108,6 +108,32 @@ describe("a response to an equal request", () => {
     expect(cacheOf(await ask(started, {}, { text }))).toBe("hit");
   });
 
+  it("is the same whatever the headers that identify one request", async () => {
+    const started = await start();
+    const asked = (id: string) => ask(started, hello, { headers: { "x-request-id": id } });
+    await asked("one");
+    expect(cacheOf(await asked("other"))).toBe("hit");
+  });
+
+  it("is its own among requests that differ in one character", async () => {
+    const respond: Responder = (response, _, { body }) => {
+      const [number = ""] = /#\d\d/.exec(body.toString()) ?? [];
+      response.writeHead(200, json);
+      response.end(completion.replace("Hi.", number));
+    };
+    const started = await start(undefined, { respond });
+    const asked = (n: number) => {
+      const content = `${"word ".repeat(400)}#${n}${" word".repeat(400)}`;
+      return ask(started, { ...hello, messages: [{ role: "user", content }] });
+    };
+    for (const expected of ["miss", "hit", "hit"]) {
+      for (let n = 10; n < 50; n++) {
+        const response = await asked(n);
+        expect([cacheOf(response), response.body.includes(`#${n}`)]).toEqual([expected, true]);
+      }
+    }
+  });
+
   it("is streamed again if it was streamed", async () => {
     const started = await start();
     const body = { ...hello, stream: true, stream_options: { include_usage: true } };

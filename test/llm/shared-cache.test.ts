@@ -81,6 +81,18 @@ function ask(
 
 const cacheOf = ({ headers }: Response): unknown => headers["x-cache"];
 
+/** Returns the responses of two replicas to equal requests, the second of which comes from the store. */
+function shared([one, other]: readonly [Gateway, Gateway], more: object) {
+  let asked = 0;
+  return eventually(async () => {
+    // The first replica writes to the store after it has responded: an early request of the other one counts for nothing.
+    asked += 1;
+    const content = `Hello ${asked}`;
+    const [first, second] = [await ask(one, content, more), await ask(other, content, more)];
+    return cacheOf(second) === "hit" ? { first, second } : null;
+  }, "a response of another replica");
+}
+
 /** Waits until a gateway has a response in its cache or in the store. */
 function hit(gateway: Gateway, content?: string, more?: object): Promise<Response> {
   return eventually(async () => {
@@ -104,14 +116,12 @@ it.each([
     await start(url, upstream, options),
   ] as const;
   for (const stream of [false, true]) {
-    const first = await ask(replicas[0], "Hello", { stream });
+    const { first, second } = await shared(replicas, { stream });
     expect(cacheOf(first)).toBe("miss");
-    const second = await hit(replicas[1], "Hello", { stream });
     expect(second.body).toBe(first.body);
     expect(second.headers["content-type"]).toBe(first.headers["content-type"]);
     expect(Number(second.headers.age)).toBeLessThan(60);
   }
-  expect(upstream.received).toHaveLength(2);
 });
 
 it("responses survive a restart, and end after their time", async () => {

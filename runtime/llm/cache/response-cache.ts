@@ -1,6 +1,9 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
+import { dollarText } from "../chat/prices.ts";
+import type { CachedHead } from "./cached-head.ts";
+import { type ComparedRequest, type DigestedRequest, KnownRequests } from "./known-requests.ts";
 
 /** Complete settings of a cache. */
 export interface ResponseCacheSettings {
@@ -24,23 +27,35 @@ export interface ScopedRequest {
 /** Identity of the requests for a response. */
 export interface RequestDigest {
   readonly key: string;
-  /** All that it was computed from, as received; `undefined` if that is long. */
-  readonly alias: string | undefined;
+  /** The request as it was received; `undefined` if it is long. */
+  readonly received: ComparedRequest | undefined;
 }
 
 /** A complete response as a client got it. */
 export interface CachedResponse {
-  /** A flat list, without headers about the transfer. */
-  readonly headers: readonly string[];
+  /** Without fields about the transfer. */
+  readonly head: CachedHead;
   readonly body: Buffer;
   readonly isStream: boolean;
   readonly facts: ResponseFacts;
   /** `gen_ai.provider.name` of the provider that made it. */
   readonly system: string;
-  /** Its costs in US dollars; `undefined` if that is not known. */
-  readonly cost: number | undefined;
+  /** Its costs; `undefined` if they are not known. */
+  readonly cost: SavedCost | undefined;
   /** Time of its end, in milliseconds of the monotonic clock. */
   readonly storedAt: number;
+}
+
+/** Costs of a response, in US dollars. */
+export interface SavedCost {
+  readonly amount: number;
+  /** As logged. Formatting fractions takes V8 longer than all other fields of a line. */
+  readonly text: string;
+}
+
+/** Returns costs with their text. */
+export function savedCost(amount: number): SavedCost {
+  return { amount, text: dollarText(amount) };
 }
 
 /** Fraction of the cache that one response may take. */
@@ -62,8 +77,7 @@ export class ResponseCache {
   readonly scope: ResponseCacheSettings["scope"];
   readonly #ttl: number;
   readonly #maxBytes: number;
-  /** Digests of the last requests, by all that they depend on: computing a digest takes longer. */
-  readonly #aliases = new Map<string, string>();
+  readonly #known = new KnownRequests();
   /** In the order of their last use. */
   readonly #responses = new Map<string, StoredResponse>();
   #bytes = 0;
@@ -91,9 +105,9 @@ export class ResponseCache {
     return found.response;
   }
 
-  /** Returns the digest of the last request for a response that had this text; `undefined` if there is none. */
-  digestOf(alias: string): string | undefined {
-    return this.#aliases.get(alias);
+  /** Returns the digest of a request for which a response was added; `undefined` if it is not known. */
+  digestOf(received: ComparedRequest): string | undefined {
+    return this.#known.digestOf(received);
   }
 
   /** Returns the maximum size of a response in a process of so many threads, which divide the bytes of the cache. */
@@ -102,12 +116,12 @@ export class ResponseCache {
   }
 
   /** Adds or replaces a response. The responses that were not used for the longest time make room. */
-  add({ key, alias }: RequestDigest, response: CachedResponse, threads: number): void {
+  add({ key, received }: RequestDigest, response: CachedResponse, threads: number): void {
     const before = this.#responses.get(key);
     if (before !== undefined) this.#delete(key, before);
-    const stored = { response, alias, bytes: sizeOf(response, alias) };
+    const known = received && this.#known.add(received, key);
+    const stored = { response, known, bytes: sizeOf(response, known) };
     this.#responses.set(key, stored);
-    if (alias !== undefined) this.#aliases.set(alias, key);
     this.#bytes += stored.bytes;
     const limit = this.#maxBytes / threads;
     for (const [oldest, each] of this.#responses) {
@@ -133,21 +147,21 @@ export class ResponseCache {
     this.#flights.delete(key);
   }
 
-  #delete(key: string, { alias, bytes }: StoredResponse): void {
+  #delete(key: string, { known, bytes }: StoredResponse): void {
     this.#responses.delete(key);
-    if (alias !== undefined) this.#aliases.delete(alias);
+    if (known !== undefined) this.#known.remove(known);
     this.#bytes -= bytes;
   }
 }
 
 interface StoredResponse {
   readonly response: CachedResponse;
-  readonly alias: string | undefined;
+  readonly known: DigestedRequest | undefined;
   readonly bytes: number;
 }
 
-function sizeOf({ headers, body }: CachedResponse, alias: string = ""): number {
-  // Strings take up to two bytes for a character.
-  const content = body.length + 2 * alias.length + OVERHEAD;
-  return headers.reduce((sum, text) => sum + text.length, content);
+function sizeOf({ head, body }: CachedResponse, known: DigestedRequest | undefined): number {
+  const texts = [head.fields.list, known?.place, known?.headers, known?.relevant];
+  const content = body.length + (known?.body.length ?? 0) + OVERHEAD;
+  return texts.flatMap((each) => each ?? []).reduce((sum, text) => sum + text.length, content);
 }

@@ -1,12 +1,15 @@
 import { isJsonObject } from "../../json/json-object.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import { tokenCount, type Usage } from "../chat/usage.ts";
+import { cachedHead } from "./cached-head.ts";
 import { headedBytes, readHeadedBytes } from "./headed-bytes.ts";
-import type { CachedResponse } from "./response-cache.ts";
+import { type CachedResponse, savedCost } from "./response-cache.ts";
 
 /** Returns the form of a response in a store: its head, then the body. */
-export function encodeResponse({ body, storedAt: _, ...head }: CachedResponse): Buffer {
-  return headedBytes(head, body);
+export function encodeResponse(response: CachedResponse): Buffer {
+  const { head, isStream, facts, system, cost, body } = response;
+  const { list: headers } = head.fields;
+  return headedBytes({ headers, isStream, facts, system, cost: cost?.amount }, body);
 }
 
 /** Reads a response from a store; `undefined` if it is damaged. `storedAt`: by the monotonic clock. */
@@ -16,12 +19,16 @@ export function decodeResponse(bytes: Buffer, storedAt: number): CachedResponse 
   const { headers, isStream, facts, system, cost } = read.head;
   if (!Array.isArray(headers) || !headers.every((each) => typeof each === "string"))
     return undefined;
-  if (typeof isStream !== "boolean" || typeof system !== "string") return undefined;
+  const head = cachedHead(headers);
+  if (head === undefined || typeof isStream !== "boolean" || typeof system !== "string") {
+    return undefined;
+  }
+  const spent = tokenCount(cost);
   return {
-    ...{ headers, isStream, system, storedAt },
+    ...{ head, isStream, system, storedAt },
     body: read.body,
     facts: readFacts(facts),
-    cost: tokenCount(cost),
+    cost: spent === undefined ? undefined : savedCost(spent),
   };
 }
 

@@ -6,11 +6,13 @@ import { HOP_BY_HOP } from "../../http/headers/hop-by-hop.ts";
 import { hasLongNumber, parseExact } from "../../json/exact-json.ts";
 import { isJsonObject } from "../../json/json-object.ts";
 import { hasRepeatedKey } from "../../json/json-text.ts";
+import type { ComparedRequest } from "../cache/known-requests.ts";
 import type { RequestDigest, ResponseCache } from "../cache/response-cache.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { ChatCall } from "./chat-call.ts";
 import { forwardedQuery } from "./forwarded-query.ts";
 import { type LastQuestion, lastQuestion } from "./last-question.ts";
+import { RequestOfCall } from "./request-of-call.ts";
 import type { LlmTarget } from "./target.ts";
 
 /**
@@ -25,17 +27,42 @@ export function cacheKey(
 ): RequestDigest | undefined {
   const scope = scopeOf(exchange, call, cache);
   if (scope === undefined) return undefined;
-  const { provider, pool = provider.name, requested = "" } = target;
-  const { path, requestHeaders, target: sent } = exchange;
-  const isShort = call.text.length <= MAX_ALIAS;
-  const alias = isShort
-    ? `${scope}\n${pool}\n${requested}\n${path} ${sent}\n${requestHeaders.join("\n")}\n${call.text}`
-    : undefined;
-  const known = alias && cache.digestOf(alias);
-  if (known !== undefined) return { key: known, alias };
+  const place = { exchange, call, target };
+  const isShort = call.text.length <= MAX_COMPARED;
+  const received = isShort ? new ReceivedCall(scope, place) : undefined;
+  const known = received && cache.digestOf(received);
+  if (known !== undefined) return { key: known, received };
   const body = cacheableBody(call);
   if (body === undefined) return undefined;
-  return { key: digestOf(scope, body, { exchange, call, target }), alias };
+  return { key: digestOf(scope, body, place), received };
+}
+
+/** Maximum length of a request that is compared as it is. */
+const MAX_COMPARED = 16_384;
+
+/** A call as it was received, unless its text was changed since. */
+class ReceivedCall implements ComparedRequest {
+  readonly place: readonly string[];
+  readonly headers: readonly string[];
+  readonly body: Uint8Array;
+  readonly #exchange: Exchange;
+  readonly #provider: Provider;
+  #relevant: readonly string[] | undefined;
+
+  constructor(scope: string, { exchange, call, target }: CallPlace) {
+    const { provider, pool = provider.name, requested = "" } = target;
+    const { text, sent } = call;
+    this.place = [scope, pool, requested, exchange.path, exchange.target];
+    this.headers = exchange.requestHeaders;
+    this.body = text === sent.text ? sent.bytes : Buffer.from(text);
+    this.#exchange = exchange;
+    this.#provider = provider;
+  }
+
+  get relevant(): readonly string[] {
+    this.#relevant ??= relevantHeaders(this.#exchange, this.#provider);
+    return this.#relevant;
+  }
 }
 
 /**
@@ -78,13 +105,10 @@ function digestOf(
   return hash("sha256", `${JSON.stringify(facts)}\n${canonicalText(body)}`, "base64");
 }
 
-/** Maximum length of a request that is compared as it is. */
-const MAX_ALIAS = 16_384;
-
 /** Returns who shares the response as JSON; `undefined` if that is not known. */
 function scopeOf(exchange: Exchange, call: ChatCall, { scope }: ResponseCache): string | undefined {
   if (scope === undefined) return verifiedCaller(exchange);
-  const value = scope({ request: exchange, llmRequest: call.body });
+  const value = scope(new RequestOfCall(exchange, call));
   return value === undefined || value === null ? undefined : toJson(value);
 }
 

@@ -1,6 +1,12 @@
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { SECOND } from "../../process/units.ts";
-import type { CachedResponse, RequestDigest, ResponseCache } from "../cache/response-cache.ts";
+import { type CachedHead, cachedHead } from "../cache/cached-head.ts";
+import {
+  type CachedResponse,
+  type RequestDigest,
+  type ResponseCache,
+  savedCost,
+} from "../cache/response-cache.ts";
 import type { Meaning } from "../cache/similar-requests.ts";
 import { costOf, dollarText } from "../chat/prices.ts";
 import type { AttemptOutcome } from "./attempt-outcome.ts";
@@ -27,14 +33,15 @@ export class CachedCall {
   #meaning: Meaning | undefined;
   #isAwaited = false;
 
-  constructor(place: CallPlace, cache: ResponseCache, request: RequestDigest) {
+  /** `maxAge`: in milliseconds. */
+  constructor(place: CallPlace, cache: ResponseCache, request: RequestDigest, maxAge: number) {
     const { exchange, target } = place;
     this.#exchange = exchange;
     this.#place = place;
     this.#cache = cache;
     this.#request = request;
     this.#system = target.provider.system;
-    this.#maxAge = maxAgeOf(exchange.header("cache-control"));
+    this.#maxAge = maxAge;
   }
 
   /**
@@ -109,18 +116,15 @@ export class CachedCall {
     { cost, embeddingCost = 0 }: CallAttributes,
   ): void {
     const response = isComplete(outcome) ? recording.response() : undefined;
-    if (response !== undefined && isComplete(outcome)) {
+    const head = response && this.#headOf(response.headers);
+    if (response !== undefined && head !== undefined && isComplete(outcome)) {
       const { facts } = outcome;
       const storedAt = performance.now();
-      const dropped = logFields(this.#exchange.record).get("llm.dropped");
-      const headers = [
-        ...response.headers,
-        ...(dropped === undefined ? [] : ["x-llm-dropped", dropped]),
-      ];
       const { body } = response;
-      const facing = { headers, body, isStream, facts, system: this.#system };
+      const facing = { head, body, isStream, facts, system: this.#system };
       // Similar requests save the completion, but need a vector of their own.
-      const cached = { ...facing, cost: cost && cost.total - embeddingCost, storedAt };
+      const saved = cost && savedCost(cost.total - embeddingCost);
+      const cached = { ...facing, cost: saved, storedAt };
       this.#cache.add(this.#request, cached, this.#threads);
       const { further } = this.#place.target;
       further?.add(this.#exchange, this.#request.key, cached, this.#meaning);
@@ -135,6 +139,11 @@ export class CachedCall {
     this.#isAwaited = false;
   }
 
+  #headOf(headers: readonly string[]): CachedHead | undefined {
+    const dropped = logFields(this.#exchange.record).get("llm.dropped");
+    return cachedHead(dropped === undefined ? headers : [...headers, "x-llm-dropped", dropped]);
+  }
+
   get #threads(): number {
     return this.#exchange.gateway.threads?.count ?? 1;
   }
@@ -147,11 +156,12 @@ export function cachedCall(
   target: LlmTarget,
 ): CachedCall | undefined {
   const { cache } = target;
-  if (cache === undefined || hasDirective(exchange.header("cache-control"), "no-store")) {
-    return undefined;
-  }
+  if (cache === undefined) return undefined;
+  const control = exchange.header("cache-control");
+  if (hasDirective(control, "no-store")) return undefined;
   const request = cacheKey(exchange, call, target, cache);
-  return request && new CachedCall({ exchange, call, target }, cache, request);
+  if (request === undefined) return undefined;
+  return new CachedCall({ exchange, call, target }, cache, request, maxAgeOf(control));
 }
 
 /** Only complete responses are cached: no error, no rejection by a guard, no content that the provider filtered. */
@@ -197,18 +207,18 @@ function replay(exchange: Exchange, found: CachedResponse, hit: Hit): void {
   const { gateway, record } = exchange;
   const { score } = hit;
   const metrics = gateway.metrics.part(CacheMetrics);
-  metrics.hit(record.route ?? "unknown", found.cost ?? 0, score !== undefined);
-  const age = String(Math.floor(hit.age / SECOND));
+  metrics.hit(record.route ?? "unknown", found.cost?.amount ?? 0, score !== undefined);
+  const age = Math.floor(hit.age / SECOND);
   const shown = score?.toFixed(4);
-  recordHit(exchange, found, age, hit.attributes);
+  recordHit(exchange, found, String(age), hit.attributes);
   if (shown !== undefined) logFields(record).set("llm.cache.score", shown);
-  const own = ["x-cache", "hit", ...(shown === undefined ? [] : ["x-cache-score", shown])];
-  const headers = [...found.headers, ...own, "age", age];
+  const { fields } = found.head;
+  const own = found.head.ownFields(age, shown);
   if (found.isStream) {
-    exchange.writeHead(200, headers);
+    exchange.writeHead(200, [...fields.list, ...own.list]);
     exchange.write(found.body);
     exchange.end();
-  } else exchange.respond(200, headers, found.body);
+  } else exchange.passWhole(200, fields, own, found.body);
 }
 
 /**
@@ -234,8 +244,9 @@ function recordHit(
   const { embeddingCost: spent } = attributes;
   if (spent !== undefined) chargeEmbedding(record, attributes, spent);
   record.onModelUsage?.(attributes);
-  if (cost !== undefined || spent !== undefined) fields.set("gen_ai.cost", dollarText(spent ?? 0));
-  if (cost !== undefined) fields.set("llm.cost.saved", dollarText(cost));
+  if (spent !== undefined) fields.set("gen_ai.cost", dollarText(spent));
+  else if (cost !== undefined) fields.set("gen_ai.cost", "0");
+  if (cost !== undefined) fields.set("llm.cost.saved", cost.text);
 }
 
 /** Charges limits the vector of a text whose response was cached. */
