@@ -11,15 +11,29 @@ const OF_BASE_IMAGE: ReadonlySet<string> = new Set([
   "timeout",
 ]);
 
-const PYTHON: readonly string[] = [
-  "RUN apt-get update \\",
-  "  && apt-get install -y --no-install-recommends ca-certificates python-is-python3 python3-venv \\",
-  "  && rm -rf /var/lib/apt/lists/*",
-];
-const UV: readonly string[] = ["COPY --from=ghcr.io/astral-sh/uv:0.13.9 /uv /uvx /usr/local/bin/"];
+/** Parts of a Dockerfile that install a command. */
+interface Installation {
+  /** Lines in front of the base image: arguments, and images to copy from. */
+  readonly stages: readonly string[];
+  readonly instructions: readonly string[];
+}
 
-/** Instructions that install commands that the base image lacks, in the order of the Dockerfile. */
-const INSTALLED: Readonly<Record<string, readonly (readonly string[])[]>> = {
+const PYTHON: Installation = {
+  stages: [],
+  instructions: [
+    "USER 0",
+    "RUN apt-get update \\",
+    "  && apt-get install -y --no-install-recommends ca-certificates python-is-python3 python3-venv \\",
+    "  && rm -rf /var/lib/apt/lists/*",
+  ],
+};
+const UV: Installation = {
+  stages: ["ARG UV=ghcr.io/astral-sh/uv:0.13.9", "FROM ${UV} AS uv"],
+  instructions: ["COPY --from=uv /uv /uvx /usr/local/bin/"],
+};
+
+/** Installations of the commands that the base image lacks, in the order of the Dockerfile. */
+const INSTALLED: Readonly<Record<string, readonly Installation[]>> = {
   python: [PYTHON],
   python3: [PYTHON],
   uv: [PYTHON, UV],
@@ -31,8 +45,12 @@ export function isInImage(command: string): boolean {
   return OF_BASE_IMAGE.has(command) || Object.hasOwn(INSTALLED, command);
 }
 
-/** Returns the instructions that install commands; none for those of the base image and for unknown ones. */
-export function toolInstructions(commands: readonly string[]): readonly string[] {
+/** Returns the lines that install commands; none for those of the base image and for unknown ones. */
+export function tools(commands: readonly string[]): Installation {
   const needed = new Set(commands.flatMap((command) => INSTALLED[command] ?? []));
-  return [PYTHON, UV].filter((instructions) => needed.has(instructions)).flat();
+  const installations = [PYTHON, UV].filter((each) => needed.has(each));
+  return {
+    stages: installations.flatMap(({ stages }) => stages),
+    instructions: installations.flatMap(({ instructions }) => instructions),
+  };
 }

@@ -28,7 +28,7 @@ binds: [{port: ${port}, listeners: [{routes: [{policies: {directResponse: {statu
 
 it("the image of a gateway without child processes has no shell, and its user is a number without rights", async () => {
   const text = readFileSync(path.join((await built()).folder, "Dockerfile"), "utf8");
-  expect(text).toMatch(/^FROM gcr\.io\/distroless\/nodejs24-debian13:nonroot$/m);
+  expect(text).toMatch(/^ARG BASE=gcr\.io\/distroless\/nodejs24-debian13:nonroot$/m);
   expect(text.match(/^(?:COPY|RUN|ADD) .*$/gm)).toEqual(["COPY gateway.mjs ./"]);
   expect(text).toMatch(/^USER [1-9]\d+:[1-9]\d+$/m);
 });

@@ -1,7 +1,7 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, linkSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import path from "node:path";
-import { temporaryFolder } from "./temporary-folder.ts";
+import { linkInto, nodeRoot } from "./node-root.ts";
 import { TestProcess } from "./test-process.ts";
 import { program } from "./tool.ts";
 
@@ -29,24 +29,18 @@ interface ImageConfig {
 }
 
 /**
- * The image of a generated Dockerfile, without a container engine: a folder with Node.js and its libraries, as in the
- * distroless base image, becomes the read-only root of processes, whose first one is the entry point.
+ * The image of a generated Dockerfile, without a container engine: a folder like the base image becomes the read-only
+ * root of processes, whose first one is the entry point.
  */
 export class ImageRoot {
-  readonly #root = temporaryFolder();
+  readonly #root = nodeRoot();
   readonly #config: ImageConfig;
 
   /** `build`: the output folder of `gwc build`. */
   constructor(build: string) {
     this.#config = configOf(readFileSync(path.join(build, "Dockerfile"), "utf8"));
-    // Temporary folders are private; the user of the image has to enter its root.
-    chmodSync(this.#root, 0o755);
-    const node = realpathSync(process.execPath);
-    this.#add(node, this.#config.entrypoint[0] ?? "");
-    for (const library of librariesOf(node)) this.#add(realpathSync(library), library);
-    for (const folder of ["tmp", "proc", "dev"]) mkdirSync(path.join(this.#root, folder));
     for (const name of this.#config.copied)
-      this.#add(path.join(build, name), path.join(this.#config.workdir, name));
+      linkInto(this.#root, path.join(build, name), path.join(this.#config.workdir, name));
   }
 
   /** The working directory of the image, as this process sees it. */
@@ -82,22 +76,6 @@ export class ImageRoot {
     const started = ["env", "-i", ...variables, ...inside, ...user, ...command];
     return [...namespaces, "/bin/sh", "-c", script, "sh", ...started];
   }
-
-  #add(source: string, target: string): void {
-    const file = path.join(this.#root, target);
-    mkdirSync(path.dirname(file), { recursive: true });
-    try {
-      linkSync(source, file);
-    } catch {
-      copyFileSync(source, file);
-    }
-  }
-}
-
-/** Paths of the libraries that a program loads, its loader included. */
-function librariesOf(file: string): readonly string[] {
-  const text = execFileSync(program("ldd"), [file], { encoding: "utf8" });
-  return [...text.matchAll(/(\/\S+) \(0x/g)].map(([, library = ""]) => library);
 }
 
 function configOf(dockerfile: string): ImageConfig {
