@@ -4,8 +4,8 @@ import { connect, type Socket } from "node:net";
 import { type Case, compare } from "./compare.ts";
 import { type Contender, cpuSeconds, measure, type Pace, type Started, start } from "./duel.ts";
 
-/** Maximum start time and memory relative to a hello-world server, and KB of a held stream. */
-export const footprintGoals = { start: 1.3, memory: 1.25, stream: 18 } as const;
+/** Maximum start time and memory relative to a hello-world server, KB of a held stream, and MB with a thousand tokens. */
+export const footprintGoals = { start: 1.3, memory: 1.25, stream: 18, tokens: 120 } as const;
 
 /** Maximum CPU of a request in two threads, relative to one. */
 export const TWO_THREADS = 1.05;
@@ -35,6 +35,7 @@ interface StartFigures {
 /** Streams that are held at a time: enough to be visible in the memory of the process. */
 const STREAMS = 2_000;
 const STREAM_ROUNDS = 3;
+const TOKEN_ROUNDS = 3;
 
 /** Requests after which V8 has compiled what streams run: its code would count as their memory. */
 const WARM_UP = 20_000;
@@ -81,6 +82,25 @@ export async function measureThreads(host: string, pace: Pace): Promise<readonly
   return cost?.ratios ?? [];
 }
 
+/** Returns bytes of resident memory after requests of a thousand users, one value for each start. */
+export async function measureTokens(
+  gateway: Contender,
+  tokens: readonly string[],
+): Promise<readonly number[]> {
+  const requests = tokens.map((token) =>
+    requestLines("/items/1", `Authorization: Bearer ${token}`),
+  );
+  const resident: number[] = [];
+  for (let round = 0; round < TOKEN_ROUNDS; round++) {
+    const started = await start(gateway, "");
+    const pace = { rounds: 1, seconds: 1, requests: WARM_UP, connections: 64 };
+    await measure(started, requests, pace);
+    resident.push(residentBytes(started));
+    await end(started);
+  }
+  return resident;
+}
+
 async function measureStart(contender: Contender): Promise<StartFigures> {
   const before = performance.now();
   const started = await start(contender, "");
@@ -96,7 +116,7 @@ async function measureStreams(gateway: Contender): Promise<number> {
   const started = await start(gateway, "");
   const sockets: Socket[] = [];
   try {
-    const small = ["GET /items/1 HTTP/1.1\r\nHost: api.example.com\r\n\r\n"];
+    const small = [requestLines("/items/1")];
     await measure(started, small, { rounds: 1, seconds: 1, requests: WARM_UP, connections: 64 });
     // Memory that the first streams allocate serves all of them.
     for (let i = 0; i < STREAMS / 4; i++) sockets.push(await ask(started, "/held"));
@@ -109,10 +129,15 @@ async function measureStreams(gateway: Contender): Promise<number> {
   }
 }
 
+function requestLines(target: string, ...headers: readonly string[]): string {
+  const lines = [`GET ${target} HTTP/1.1`, "Host: api.example.com", ...headers];
+  return `${lines.join("\r\n")}\r\n\r\n`;
+}
+
 /** The connection, when the first bytes of the response are there. */
 async function ask({ port }: Started, target: string): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
-  socket.write(`GET ${target} HTTP/1.1\r\nHost: api.example.com\r\n\r\n`);
+  socket.write(requestLines(target));
   await once(socket, "data");
   return socket;
 }

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Case } from "./compare.ts";
 import { EMPTY_POLICY } from "./custom-policies.ts";
-import { makeIdentity } from "./token.ts";
+import { makeIdentities } from "./identities.ts";
 
 /** A GET with further headers, ready for the wire. */
 export function get(target: string, headers: readonly string[] = []): string {
@@ -26,7 +26,7 @@ export async function policyCases(
   host: string,
   callouts: string,
 ): Promise<readonly Case[]> {
-  const { jwks, token } = await makeIdentity();
+  const { jwks, tokens } = await makeIdentities(1);
   const keys = join(folder, "jwks.json");
   const users = join(folder, "htpasswd");
   writeFileSync(keys, jwks);
@@ -35,7 +35,7 @@ export async function policyCases(
   const issuer = { issuer: "https://idp.example.com", audiences: ["bench"] };
   const jwtAuth = { mode: "strict", ...issuer, jwks: { file: keys } };
   const keyHash = `sha256:${createHash("sha256").update("bench").digest("hex")}`;
-  const bearer = `Authorization: Bearer ${token}`;
+  const bearer = `Authorization: Bearer ${tokens[0]}`;
   const login = `Authorization: Basic ${btoa("bcrypt:pass-bcrypt")}`;
   const origin = "Origin: https://app.example.com";
   const limit = { maxTokens: 1e9, tokensPerFill: 1e9, fillInterval: "1s" };

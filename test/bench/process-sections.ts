@@ -1,10 +1,19 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Bench, bundled, compiled, gatewayEnvironment, type Section } from "./bench.ts";
 import { buildGoals, measureBuilds } from "./builds.ts";
 import { formatCel, measureCel } from "./cel.ts";
 import { measurePolicies } from "./custom-policies.ts";
 import { measureDecisions } from "./decision.ts";
 import { FIRST_P99, measureFirstRequests } from "./first-requests.ts";
-import { footprintGoals, measureFootprint, measureThreads, TWO_THREADS } from "./footprint.ts";
+import {
+  footprintGoals,
+  measureFootprint,
+  measureThreads,
+  measureTokens,
+  TWO_THREADS,
+} from "./footprint.ts";
+import { makeIdentities } from "./identities.ts";
 import { measureTools, toolGoals } from "./tools.ts";
 
 /** Sections about processes: their start, memory, threads and builds; and loops without a connection. */
@@ -39,6 +48,16 @@ async function showFootprint({ folder, host, pace, report }: Bench): Promise<voi
   figure({ name: "idle memory in MB", values: found.resident.map(megabytes), decimals: 0 });
   figure({ name: "idle memory, relative to it", values: found.memory, goal: goals.memory });
   figure({ name: "a held stream in KB", values: found.stream, goal: goals.stream, decimals: 1 });
+  const { jwks, tokens } = await makeIdentities(1_000);
+  const keys = join(folder, "jwks.json");
+  writeFileSync(keys, jwks);
+  const chain = await compiled(folder, "chain", { ...gatewayEnvironment(host), BENCH_JWKS: keys });
+  figure({
+    name: "memory in MB after requests with 1,000 tokens",
+    values: (await measureTokens(chain, tokens)).map(megabytes),
+    goal: goals.tokens,
+    decimals: 0,
+  });
 }
 
 async function showFirstRequests({ host, pace, report }: Bench): Promise<void> {

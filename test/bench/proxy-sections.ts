@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Bench, bundled, compiled, gatewayEnvironment, type Section } from "./bench.ts";
 import { type Duel, run } from "./duel.ts";
-import { makeIdentity } from "./token.ts";
+import { makeIdentities } from "./identities.ts";
 
 /** Duels of a built gateway with a hand-written proxy that does the same work. */
 export const proxySections: readonly Section[] = [
@@ -11,9 +11,9 @@ export const proxySections: readonly Section[] = [
 ];
 
 async function showChain(bench: Bench): Promise<void> {
-  const { jwks, token } = await makeIdentity();
+  const { jwks, tokens } = await makeIdentities(1);
   writeFileSync(join(bench.folder, "jwks.json"), jwks);
-  const headers = ["Origin: https://app.example.com", `Authorization: Bearer ${token}`];
+  const headers = ["Origin: https://app.example.com", `Authorization: Bearer ${tokens[0]}`];
   await showDuels(bench, "chain", "handwritten-chain.ts", 0.9, headers);
 }
 
