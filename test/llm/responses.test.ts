@@ -181,7 +181,10 @@ it.each([
       ],
     },
   ],
-  ["input[0].type", { input: [{ type: "mcp_approval_request", id: "w" }] }],
+  [
+    "input[0].approval_request_id",
+    { input: [{ type: "mcp_approval_response", approval_request_id: "w", approve: true }] },
+  ],
   [
     "input[0].content[0].file_id",
     { input: [{ role: "user", content: [{ type: "input_file", file_id: "f" }] }] },

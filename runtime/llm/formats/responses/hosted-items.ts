@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { ContentBlock, ToolCallBlock, ToolResultBlock } from "../../chat/content.ts";
 import type { CodeBlock, McpBlock } from "../../chat/hosted-tools.ts";
-import type { RequestObject } from "../../chat/request-object.ts";
+import { type RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
 import { parseObject } from "../parse-object.ts";
 
 /** A call that OpenAI's servers ran, as a call of a function and its result. */
@@ -26,6 +26,37 @@ export function readHostedCall(item: RequestObject): HostedCall | undefined {
     default:
       return undefined;
   }
+}
+
+/**
+ * Reads a request to approve a call of an MCP server, as a call with a result that tells the model that it was not approved;
+ * `undefined` if the call was made, which is an item of its own. Throws LlmRefusal if the call was approved but not made.
+ */
+export function readApprovalRequest(
+  request: RequestObject,
+  items: readonly RequestObject[],
+): HostedCall | undefined {
+  const id = request.text("id");
+  const answers = items.filter((item) => item.any("approval_request_id") === id);
+  if (answers.some((item) => item.any("type") === "mcp_call")) return undefined;
+  const response = answers.find((item) => item.any("type") === "mcp_approval_response");
+  if (response?.boolean("approve") === true)
+    throw unsupportedField(response.at("type"), "an approved call that OpenAI has not made");
+  const reason = response?.optionalText("reason") ?? "";
+  const name = `${request.text("server_label")}__${request.text("name")}`;
+  const input = parseObject(request.optionalText("arguments") ?? "") ?? {};
+  const text = `The user has not approved this call.${reason === "" ? "" : ` Reason: ${reason}`}`;
+  return hosted(request, name, input, text, true);
+}
+
+/** Checks that an approval answers a request. Throws LlmRefusal. */
+export function checkApproval(response: RequestObject, items: readonly RequestObject[]): void {
+  const id = response.text("approval_request_id");
+  const isAsked = items.some(
+    (item) => item.any("type") === "mcp_approval_request" && item.any("id") === id,
+  );
+  if (!isAsked)
+    throw wrongField(response.at("approval_request_id"), "the id of a request in the input");
 }
 
 function hosted(

@@ -39,17 +39,29 @@ function readConnector(tool: RequestObject, note: NoteFeature): McpConnector {
   const type = tool.at("type");
   note("connectors", type);
   refuseField(tool, "allowed_callers", [["direct"]]);
-  // Without the field, OpenAI asks the client before each call, which no other provider does.
-  if (tool.any("require_approval") !== "never")
-    throw unsupportedField(type, "an MCP server whose calls require approval");
   const url = tool.optionalText("server_url");
   if (url === undefined) throw unsupportedField(type, "an MCP server without server_url");
-  return {
-    name: tool.text("server_label"),
-    url,
-    token: tokenOf(tool),
-    allowedTools: allowedTools(tool),
-  };
+  const allowed = allowedTools(tool);
+  if (mayNeedApproval(tool, allowed))
+    throw unsupportedField(type, "an MCP server whose calls require approval");
+  return { name: tool.text("server_label"), url, token: tokenOf(tool), allowedTools: allowed };
+}
+
+/**
+ * Whether some of the allowed tools require an approval of each call, for which only OpenAI asks the client. It asks for all
+ * tools that the request does not except by name.
+ */
+function mayNeedApproval(tool: RequestObject, allowed: readonly string[] | undefined): boolean {
+  if (tool.any("require_approval") === "never") return false;
+  if (typeof tool.any("require_approval") === "string") return true;
+  const approval = tool.object("require_approval");
+  const [never, always] = [approval?.object("never"), approval?.object("always")];
+  // Whether a tool only reads is known to OpenAI's servers, which ask the MCP server.
+  const isKnown = [never, always].every((each) => each?.any("read_only") === undefined);
+  if (never?.any("tool_names") === undefined || !isKnown) return true;
+  const asked = always?.any("tool_names") === undefined ? [] : always.texts("tool_names");
+  const free = never.texts("tool_names").filter((name) => !asked.includes(name));
+  return allowed?.every((name) => free.includes(name)) !== true;
 }
 
 /** Returns the OAuth token for a server. Other providers send no other headers. */

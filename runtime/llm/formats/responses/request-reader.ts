@@ -19,7 +19,13 @@ import {
 } from "../openai-fields.ts";
 import { idOf, readAgentCall, readAgentOutput } from "./agent-calls.ts";
 import { agentToolName, readAgentTools, toolLists } from "./agent-tools.ts";
-import { readGeneratedImage, readHostedCall } from "./hosted-items.ts";
+import {
+  checkApproval,
+  type HostedCall,
+  readApprovalRequest,
+  readGeneratedImage,
+  readHostedCall,
+} from "./hosted-items.ts";
 import { readOpenAiTools } from "./hosted-tools.ts";
 import { readReplay } from "./replay.ts";
 import { responsesFields } from "./request-fields.ts";
@@ -135,6 +141,12 @@ class ResponsesReader {
       case "web_search_call":
       case "mcp_list_tools":
         break;
+      case "mcp_approval_request":
+        this.#addHosted(readApprovalRequest(item, this.#fields.objects("input")));
+        break;
+      case "mcp_approval_response":
+        checkApproval(item, this.#fields.objects("input"));
+        break;
       case "image_generation_call":
         this.#addGenerated(item);
         break;
@@ -150,8 +162,7 @@ class ResponsesReader {
     if (type === "tool_search_call" && item.any("call_id") === undefined) return;
     const hosted = readHostedCall(item);
     if (hosted !== undefined) {
-      this.#turns.add("assistant", [hosted.call]);
-      this.#turns.add("user", [hosted.result]);
+      this.#addHosted(hosted);
       return;
     }
     const call = readAgentCall(item);
@@ -159,6 +170,13 @@ class ResponsesReader {
     const signature = this.#callSignature;
     this.#callSignature = undefined;
     this.#turns.add("assistant", [{ kind: "tool-call", ...call, signature }]);
+  }
+
+  /** Adds a call that a server ran, with its result; nothing without a call. */
+  #addHosted(hosted: HostedCall | undefined): void {
+    if (hosted === undefined) return;
+    this.#turns.add("assistant", [hosted.call]);
+    this.#turns.add("user", [hosted.result]);
   }
 
   #addGenerated(item: RequestObject): void {
