@@ -64,7 +64,7 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
     ...["contentTokenCountTargets", "prepareConverse", "converseService", "converseModels"],
     ...["converseTargets", "prepareSpeech", "prepareTranscription", "prepareTranslation"],
     ...["prepareImage", "prepareImageEdit", "prepareImageVariation", "prepareRerank"],
-    ...["filesService", "batchesService", "messageBatchesService"],
+    ...["filesService", "messageFilesService", "batchesService", "messageBatchesService"],
     ...["prepareModeration", ...["Service", "Models", "Targets"].flatMap(mediaNames)],
   ],
   resolve: resolveAi,

@@ -23,6 +23,7 @@ export const ROUTE_TYPES = [
   "Rerank",
   "Moderations",
   "Files",
+  "MessageFiles",
   "Batches",
   "MessageBatches",
   "TokenCount",
@@ -51,6 +52,7 @@ export const SINGLE_TYPES = [
 /** Types whose traffic concerns objects that providers store for callers. */
 export const STORED_TYPES = [
   "Files",
+  "MessageFiles",
   "Batches",
   "MessageBatches",
 ] as const satisfies readonly RouteType[];

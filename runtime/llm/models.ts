@@ -1,7 +1,7 @@
 import type { JsonObject } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { headerValue } from "../http/headers/header-list.ts";
 import { queryValue } from "../http/routing/query.ts";
+import { isAnthropicClient } from "./calls/anthropic-client.ts";
 import type { ModelRules } from "./calls/model-entries.ts";
 import { isOpenModel } from "./calls/open-models.ts";
 import { refuseMethod, respondError } from "./calls/respond-error.ts";
@@ -23,7 +23,7 @@ export interface ListedModel {
  * models are below it.
  */
 export function serveModels(exchange: Exchange, all: readonly ListedModel[], api: string): void {
-  const isAnthropic = headerValue(exchange.requestHeaders, "anthropic-version") !== undefined;
+  const isAnthropic = isAnthropicClient(exchange);
   const errors = isAnthropic ? messagesErrors : completionsErrors;
   if (refuseMethod(exchange, errors, ["GET", "HEAD"])) return;
   const models = all.filter(

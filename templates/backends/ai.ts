@@ -74,9 +74,10 @@ function refusalFormats({ routes }: AiNode): readonly Hole[] {
   const [first, ...others] = known.toReversed();
   if (first === undefined) return [];
   const passes = routes.some(({ suffix, type }) => suffix === "" && type === "Passthrough");
-  if (passes) return [first, ...others].map((each) => ifStatement([isFor(each)], refuseAs(each)));
+  if (passes)
+    return [first, ...others].map((each) => ifStatement(isFor(each, routes), refuseAs(each)));
   const rest = others.filter((each, at) => !isImplied(each, [first, ...others.slice(0, at)]));
-  return [refuseAs(first), ...rest.map((each) => ifStatement([isFor(each)], refuseAs(each)))];
+  return [refuseAs(first), ...rest.map((each) => ifStatement(isFor(each, routes), refuseAs(each)))];
 }
 
 /**
@@ -114,7 +115,7 @@ function serveSteps(
   const steps = routes.flatMap((each): readonly Hole[] => {
     const statement = services.get(each.type)?.statement(each.suffix);
     if (statement === undefined) return [];
-    return [each.suffix === "" ? statement : ifStatement([isFor(each)], statement)];
+    return [each.suffix === "" ? statement : ifStatement(isFor(each, routes), statement)];
   });
   const isOpen = routes.some(({ suffix }) => suffix === "");
   return isOpen
@@ -122,8 +123,16 @@ function serveSteps(
     : [...steps, code`return ${imported("gwc/runtime/http/refuse", "notFound")}(exchange);`];
 }
 
-/** Returns the condition under which a request is one of a route type. */
-function isFor({ suffix, type }: PathNode): Expression {
+/** Returns the conditions under which a request is one of a route type. */
+function isFor(node: PathNode, routes: AiNode["routes"]): readonly Expression[] {
+  const isAt = isAtPath(node);
+  const isShared = routes.some(({ suffix, type }) => suffix === node.suffix && type !== node.type);
+  if (!isShared || refusalOf(node.type) !== "messages") return [isAt];
+  const isClient = imported("gwc/runtime/llm/calls/anthropic-client", "isAnthropicClient");
+  return [isAt, call(isClient, [name("exchange")])];
+}
+
+function isAtPath({ suffix, type }: PathNode): Expression {
   const path = member(name("exchange"), "path");
   return routeTypeCodes[type].hasParts === true
     ? call(imported("gwc/runtime/llm/path-rest", "isOfApi"), [path, value(suffix)])

@@ -36,7 +36,7 @@ export interface AiNode {
   readonly internal: readonly string[];
   /** Virtual models, which route to others. */
   readonly virtualModels: readonly VirtualModelNode[];
-  /** Requests that batches may have, by the type of the batch's own API. */
+  /** Requests that batches may have, and that may name files, by the type of the batch's own API. */
   readonly batched: readonly {
     readonly type: RouteType;
     readonly requests: readonly { readonly type: RouteType; readonly path: string }[];

@@ -23,6 +23,9 @@ const APIS = {
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, RouteType>>>>;
 
+/** Types of traffic that share the path of another type: headers of the client tell them apart. */
+const SAME_PATH: { readonly [Type in RouteType]?: RouteType } = { Files: "MessageFiles" };
+
 /** Word for APIs of the `llm` section. */
 type DoorApi = keyof typeof APIS;
 
@@ -56,8 +59,29 @@ export interface RequestedApi {
 
 /** Types of traffic that are served on request only. */
 export const TYPES_ON_REQUEST: ReadonlySet<RouteType> = new Set(
-  Object.values(APIS).flatMap((paths) => Object.values(paths)),
+  Object.values(APIS).flatMap(typesOf),
 );
+
+/** Returns the types of traffic of an API. */
+export function apiTypes({ name }: RequestedApi): readonly RouteType[] {
+  return typesOf(APIS[name]);
+}
+
+function typesOf(paths: Readonly<Record<string, RouteType>>): readonly RouteType[] {
+  return Object.values(paths).flatMap(sharing);
+}
+
+/** Adds the types of traffic that share the path of another one, before it. */
+export function withSharedPaths<Route extends { readonly type: RouteType }>(
+  routes: readonly Route[],
+): readonly Route[] {
+  return routes.flatMap((route) => sharing(route.type).map((type) => ({ ...route, type })));
+}
+
+function sharing(type: RouteType): readonly RouteType[] {
+  const other = SAME_PATH[type];
+  return other === undefined ? [type] : [other, type];
+}
 
 /** Returns the paths of an API, with their types of traffic. */
 export function apiPaths({ name }: RequestedApi): Readonly<Record<string, RouteType>> {

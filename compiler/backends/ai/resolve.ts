@@ -13,7 +13,7 @@ import type { AiConfig } from "./ai-config.ts";
 import type { AiNode, AiProviderNode, ModelNode } from "./ai-node.ts";
 import { checkProviders } from "./check-providers.ts";
 import { checkRequestFields } from "./check-request-fields.ts";
-import { apiPaths } from "./door-apis.ts";
+import { apiTypes, withSharedPaths } from "./door-apis.ts";
 import { resolveModelConditions } from "./model-conditions.ts";
 import { OWN_TYPES, type ProviderPlace, resolveProvider } from "./resolve-provider.ts";
 import { batchedByType, checkStoredTypes } from "./stored-types.ts";
@@ -33,7 +33,8 @@ export function resolveAi(
   context: BackendResolveContext,
 ): AiNode | undefined {
   const ai = policies?.ai;
-  const all = resolveRoutes(ai);
+  const own = resolveRoutes(ai);
+  const all = config.models === undefined ? own : withSharedPaths(own);
   const routes = servesPathApis(config, policies) ? all : all.filter(isNoPathApi);
   const types = new Set(routes.map(({ type }) => type));
   const { models: served, internal = [] } = config;
@@ -264,7 +265,7 @@ function reportUnserved(
   for (const api of apis) {
     const { name, model, origin } = api;
     const own = model === undefined ? providers : providers.filter((each) => each.name === model);
-    if (Object.values(apiPaths(api)).some((type) => serves(type, own))) continue;
+    if (apiTypes(api).some((type) => serves(type, own))) continue;
     diagnostics.report("unserved-api", origin, {
       api: name,
       ...(model !== undefined && { model }),

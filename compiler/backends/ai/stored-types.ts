@@ -4,24 +4,27 @@ import type { BackendResolveContext } from "../parts/backend-resolve-context.ts"
 import type { AiNode, AiProviderNode } from "./ai-node.ts";
 import { hasCaller } from "./response-cache.ts";
 
-/** Types of the requests that a batch may have, each with the path that it names, by the type of the batch's own API. */
+/** Types of requests that a batch may have, or that may name a file, with the path that a batch names, by vendor. */
 const BATCHED = {
-  Files: [
+  OpenAi: [
     { type: "Completions", path: "/v1/chat/completions" },
     { type: "Responses", path: "/v1/responses" },
     { type: "Embeddings", path: "/v1/embeddings" },
     { type: "Moderations", path: "/v1/moderations" },
     { type: "Images", path: "/v1/images/generations" },
   ],
-  MessageBatches: [{ type: "Messages", path: "/v1/messages" }],
+  Messages: [{ type: "Messages", path: "/v1/messages" }],
 } as const;
 
-/** Returns the types of requests that a batch of an API may have, and the paths that it names. */
+/** APIs of Anthropic. */
+const ANTHROPIC: ReadonlySet<RouteType> = new Set(["MessageFiles", "MessageBatches"]);
+
+/** Returns the types of requests that a batch of an API may have, or that may name its files, and their paths. */
 function batchedTypes(
   type: RouteType,
   types: ReadonlySet<RouteType>,
 ): readonly { readonly type: RouteType; readonly path: string }[] {
-  const all = type === "MessageBatches" ? BATCHED.MessageBatches : BATCHED.Files;
+  const all = ANTHROPIC.has(type) ? BATCHED.Messages : BATCHED.OpenAi;
   return all.filter((each) => types.has(each.type));
 }
 

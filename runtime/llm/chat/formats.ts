@@ -25,6 +25,7 @@ export type LlmFormatName =
   | "rerank"
   | "moderations"
   | "files"
+  | "messageFiles"
   | "batches"
   | "messageBatches"
   | "bedrockInvoke"

@@ -1,27 +1,15 @@
 import { setImmediate } from "node:timers/promises";
-import type { JsonObject } from "../../cel/variables.ts";
-import { bufferBody } from "../../http/buffer-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { type ChatCall, readCallOf } from "../calls/chat-call.ts";
-import { requireOpenModels } from "../calls/open-models.ts";
+import { readCallOf } from "../calls/chat-call.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
-import { bufferOf } from "../chat/stream-step.ts";
-import { boundaryOf, readFormCall } from "../forms/form-call.ts";
-import { rewrittenForm } from "../forms/form-target.ts";
-import { type Form, type FormPart, parseForm } from "../forms/multipart.ts";
+import type { Form, FormPart } from "../forms/multipart.ts";
 import { passTo } from "../pass-through.ts";
 import { BatchRequests, invalid } from "./batch-requests.ts";
 import { OPENAI_RESULTS, resultReader } from "./batch-results.ts";
-import {
-  idAt,
-  idOwner,
-  type ObjectStore,
-  pathBelow,
-  type StoreService,
-  storedOf,
-} from "./object-store.ts";
+import { pathOf, readUpload, serveFile, shownFile, uploadForChats } from "./chat-files.ts";
+import { pathBelow, type StoreService } from "./object-store.ts";
 import { sendStored } from "./send-stored.ts";
-import { noMethod, refuseLists, serveBelow } from "./serve-stored.ts";
+import { refuseLists, serveBelow } from "./serve-stored.ts";
 
 /** Serves files of batches and chats. `api`: path of the API. */
 export function serveFiles(exchange: Exchange, service: StoreService, api: string): Promise<void> {
@@ -31,35 +19,24 @@ export function serveFiles(exchange: Exchange, service: StoreService, api: strin
       await upload(exchange, service);
       return;
     }
-    const { store, id: own } = storedOf(exchange, service, "file-", id);
-    const isKnown = action === undefined ? ["GET", "DELETE"] : ["GET"];
-    if (!isKnown.includes(exchange.method) || (action ?? "content") !== "content") throw noMethod();
-    const rest = `/${encodeURIComponent(own)}`;
-    if (action === undefined) {
-      sendStored(exchange, service, { store, rest, shown: shownFile(exchange, service, store) });
-      return;
-    }
-    const { timeout } = service;
-    const path = pathBelow(store, `${rest}/content`);
-    const reader = resultReader(exchange, service, { store, id: own }, OPENAI_RESULTS);
-    passTo(exchange, store.provider, { path, reader, ...(timeout !== undefined && { timeout }) });
+    serveFile(exchange, service, { kind: "file-", id, action }, (stored) => {
+      const { timeout } = service;
+      const path = pathBelow(stored.store, `${pathOf(stored)}/content`);
+      const reader = resultReader(exchange, service, stored, OPENAI_RESULTS);
+      const settings = { path, reader, ...(timeout !== undefined && { timeout }) };
+      passTo(exchange, stored.store.provider, settings);
+    });
   });
 }
 
 /** Stores the requests of a batch at the provider of their models. */
 async function upload(exchange: Exchange, service: StoreService): Promise<void> {
-  // An unknown caller is refused before anything is read.
-  idOwner(exchange, service);
-  if (!(await bufferBody(exchange, service.limit))) return;
-  const call = readFormCall(exchange);
-  const boundary = boundaryOf(exchange) ?? "";
-  const form = parseForm(bufferOf(call.sent.bytes), boundary);
-  const [file, ...others] = form.parts.filter(({ isFile }) => isFile);
-  if (file?.name !== "file" || others.length > 0)
-    throw invalid('one file is needed: "file"', "file");
+  const uploaded = await readUpload(exchange, service);
+  if (uploaded === undefined) return;
+  const { call, form, file } = uploaded;
   const { purpose } = call.body;
   if (purpose === "user_data" || purpose === "vision") {
-    uploadForChats(exchange, service, call, form);
+    uploadForChats(exchange, service, uploaded, "file-");
     return;
   }
   if (purpose !== "batch")
@@ -74,51 +51,9 @@ async function upload(exchange: Exchange, service: StoreService): Promise<void> 
       type: exchange.header("content-type") ?? "",
       bytes: withFile(form, file, lines, exchange),
     },
-    shown: shownFile(exchange, service, store),
+    shown: shownFile(exchange, service, store, "file-"),
     onDone: () => requests.charge(),
   });
-}
-
-/** Stores a file that chats may name. */
-function uploadForChats(
-  exchange: Exchange,
-  service: StoreService,
-  call: ChatCall,
-  form: Form,
-): void {
-  const store = storeFor(exchange, service, call);
-  if (store.guards !== undefined)
-    throw invalid("the models of this route have guards, which cannot read files", "purpose");
-  const { model, ...fields } = call.body;
-  const bytes =
-    model === undefined ? form.bytes : rewrittenForm(form, fields, exchange.newBuffer());
-  sendStored(exchange, service, {
-    ...{ store, rest: "" },
-    body: { type: exchange.header("content-type") ?? "", bytes },
-    shown: shownFile(exchange, service, store),
-  });
-}
-
-/** Returns the store of a file: the provider of the model that its form names, or the only one. */
-function storeFor(
-  exchange: Exchange,
-  { stores, endpoints }: StoreService,
-  call: ChatCall,
-): ObjectStore {
-  const [only, ...others] = stores;
-  if (call.model === undefined) {
-    if (only !== undefined && others.length === 0) return only;
-    throw invalid('"model" is missing: its provider stores the file', "model");
-  }
-  requireOpenModels(exchange, call);
-  const conditions = { request: exchange, llmRequest: call.body };
-  for (const endpoint of Object.values(endpoints)) {
-    for (const { provider } of endpoint.targets(call.model, conditions) ?? []) {
-      const store = stores.find((each) => each.provider === provider);
-      if (store !== undefined) return store;
-    }
-  }
-  throw invalid(`the provider of the model "${call.model}" has no files`, "model");
 }
 
 /** Returns the lines of a file, each as the provider gets it. Throws LlmRefusal that names the line. */
@@ -191,14 +126,4 @@ function withFile(
     throw new LlmRefusal({ kind: "overloaded", message: "too many request bodies at once" });
   }
   return copy.bytes();
-}
-
-function shownFile(
-  exchange: Exchange,
-  service: StoreService,
-  store: ObjectStore,
-): (file: JsonObject) => JsonObject {
-  const owner = idOwner(exchange, service);
-  return (file) =>
-    typeof file.id === "string" ? { ...file, id: idAt(owner, "file-", store, file.id) } : file;
 }

@@ -1,8 +1,11 @@
 import { createCipheriv, createHmac } from "node:crypto";
 import { type SessionKeys, unsealSession } from "../../process/session-seal.ts";
 
+/** Kind of a file: of OpenAI, or of Anthropic. */
+export type FileKind = "file-" | "file_";
+
 /** Kind of an object that a provider stores, which is also the start of its ids. */
-export type StoredKind = "file-" | "batch_" | "msgbatch_";
+export type StoredKind = FileKind | "batch_" | "msgbatch_";
 
 /** Owner of ids: the caller to whom they are given, and the keys that seal them. */
 export interface IdOwner {

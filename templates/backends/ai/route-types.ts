@@ -20,7 +20,7 @@ export interface RouteTypeCode {
   /** Whether paths below its own belong to it. */
   readonly hasParts?: true;
   /** Which objects of providers it serves; absent if none. */
-  readonly serve?: "files" | "batches" | "messageBatches";
+  readonly serve?: "files" | "messageFiles" | "batches" | "messageBatches";
 }
 
 /** How requests with a JSON body are read, edited and logged. */
@@ -115,6 +115,12 @@ export const routeTypeCodes: { readonly [Type in RouteType]: RouteTypeCode } = {
   Rerank: media("rerank", "rerank", "prepareRerank", { translated: "rerank" }),
   Moderations: media("moderations", "moderation", "prepareModeration"),
   Files: { service: "filesService", errors: "completions", hasParts: true, serve: "files" },
+  MessageFiles: {
+    service: "messageFilesService",
+    errors: "messages",
+    hasParts: true,
+    serve: "messageFiles",
+  },
   Batches: { service: "batchesService", errors: "completions", hasParts: true, serve: "batches" },
   MessageBatches: {
     service: "messageBatchesService",

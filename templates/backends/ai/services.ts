@@ -44,12 +44,21 @@ export function serviceCode(
   }
 }
 
+/** Vendors' files, which requests to some of their APIs may name, by the type of the API that stores them. */
+const FILES: readonly (readonly [RouteType, ids: string, named: readonly RouteType[]])[] = [
+  ["Files", "OPENAI_FILES", ["Completions", "Responses"]],
+  ["MessageFiles", "ANTHROPIC_FILES", ["Messages", "TokenCount"]],
+];
+
 /** Adds the ids of files to a target of an API whose requests may name them, if the route stores files. */
 function withFiles(type: RouteType, { batched }: AiNode, target: Code): Code {
-  const hasFiles = batched.some((each) => each.type === "Files");
-  if (!hasFiles || (type !== "Completions" && type !== "Responses")) return target;
-  const wrap = imported("gwc/runtime/llm/stored/stored-files", "withStoredFiles");
-  return code`${call(wrap, [target])}`;
+  const found = FILES.find(
+    ([stored, , named]) => named.includes(type) && batched.some((each) => each.type === stored),
+  );
+  if (found === undefined) return target;
+  const room = "gwc/runtime/llm/stored/stored-files";
+  const args = [target, imported(room, found[1])];
+  return code`${call(imported(room, "withStoredFiles"), args)}`;
 }
 
 function askedCode(

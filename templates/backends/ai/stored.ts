@@ -19,6 +19,7 @@ type StoredKind = NonNullable<(typeof routeTypeCodes)[RouteType]["serve"]>;
 /** Functions that serve stored objects, with their modules. */
 const SERVERS: Readonly<Record<StoredKind, readonly [module: string, name: string]>> = {
   files: ["files", "serveFiles"],
+  messageFiles: ["message-files", "serveMessageFiles"],
   batches: ["batches", "serveBatches"],
   messageBatches: ["message-batches", "serveMessageBatches"],
 };
@@ -26,6 +27,7 @@ const SERVERS: Readonly<Record<StoredKind, readonly [module: string, name: strin
 /** Paths of the APIs, if any path is one of them. */
 const PATHS: Readonly<Record<StoredKind, string>> = {
   files: "/files",
+  messageFiles: "/files",
   batches: "/batches",
   messageBatches: "/messages/batches",
 };

@@ -1,5 +1,5 @@
 import type { ProviderConfig, VirtualModelConfig } from "../../../backends/ai/ai-config.ts";
-import { apiPaths, type RequestedApi } from "../../../backends/ai/door-apis.ts";
+import { apiTypes, type RequestedApi } from "../../../backends/ai/door-apis.ts";
 import { type ServedModel, servedModels } from "../../../backends/ai/front-door.ts";
 import { apisOfModel, customOf, providerOfModel } from "../../../backends/ai/manifest-models.ts";
 import type { ModelConditions } from "../../../backends/ai/model-conditions.ts";
@@ -91,7 +91,7 @@ function readModel(
     server,
     ...{ port: undefined, prefix: undefined, path: undefined, tokenize: undefined },
     policies: Object.keys(headers).length === 0 ? undefined : headers,
-    onRequest: apis.flatMap((api) => Object.values(apiPaths(api))),
+    onRequest: apis.flatMap(apiTypes),
     origin,
   };
   const service = ofService && { service: ofService.selected };

@@ -26,6 +26,8 @@ export const anthropic: LlmProvider<"anthropic", Infer<typeof schema>> = {
         return { format: "messages", path: "/v1/messages" };
       case "TokenCount":
         return { format: "tokenCount", path: "/v1/messages/count_tokens" };
+      case "MessageFiles":
+        return { format: "messageFiles", path: "/v1/files" };
       case "MessageBatches":
         return { format: "messageBatches", path: "/v1/messages/batches" };
       default:

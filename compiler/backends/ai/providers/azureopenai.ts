@@ -156,7 +156,8 @@ export const azureopenai: LlmProvider<"azureopenai", Value> = {
 
 /** Types of traffic without an API for models of OpenAI. */
 const ABSENT: ReadonlySet<RouteType> = new Set([
-  ...(["ImageVariations", "Rerank", "Moderations", "MessageBatches"] as const),
+  ...(["ImageVariations", "Rerank", "Moderations"] as const),
+  ...(["MessageFiles", "MessageBatches"] as const),
 ]);
 
 /** Whether the resource is of Azure AI Foundry, which also serves Claude, with Anthropic's API. */

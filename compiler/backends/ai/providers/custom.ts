@@ -148,7 +148,9 @@ export function presetOptions(preset: PresetName, { model, api }: ModelParams): 
 }
 
 /** Formats of Anthropic's APIs, which require a version. */
-const ANTHROPIC: ReadonlySet<ServerFormat> = new Set(["messages", "tokenCount"]);
+const ANTHROPIC: ReadonlySet<ServerFormat> = new Set([
+  ...(["messages", "tokenCount", "messageFiles", "messageBatches"] as const),
+]);
 
 /** Paths of APIs below the base URL. */
 const SUFFIXES = {

@@ -24,6 +24,7 @@ const APIS = {
   rerank: { type: "Rerank", format: "rerank", path: "rerank" },
   moderations: { type: "Moderations", format: "moderations", path: "moderations" },
   files: { type: "Files", format: "files", path: "files" },
+  messageFiles: { type: "MessageFiles", format: "messageFiles", path: "files" },
   batches: { type: "Batches", format: "batches", path: "batches" },
   messageBatches: { type: "MessageBatches", format: "messageBatches", path: "messages/batches" },
 } as const satisfies Readonly<Record<string, MediaApi>>;
@@ -35,7 +36,7 @@ export type MediaWord = keyof typeof APIS;
 export const MEDIA_WORDS: readonly MediaWord[] = [
   ...(["speech", "transcriptions", "translations", "images", "imageEdits"] as const),
   ...(["imageVariations", "rerank", "moderations"] as const),
-  ...(["files", "batches", "messageBatches"] as const),
+  ...(["files", "messageFiles", "batches", "messageBatches"] as const),
 ];
 
 /** Whether a word is the name of such an API. */

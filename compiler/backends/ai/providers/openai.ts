@@ -1,3 +1,4 @@
+import type { RouteType } from "../../../model/llm-policies.ts";
 import { type Infer, object } from "../../../schema/schema.ts";
 import { ANTHROPIC_VERSION } from "./anthropic-version.ts";
 import { mediaApi } from "./media-apis.ts";
@@ -39,7 +40,7 @@ export const openai: LlmProvider<"openai", Infer<typeof schema>> = {
         return { format: "realtime", path: "/v1/realtime" };
       default: {
         const api = mediaApi(type);
-        const isAbsent = type === "MessageBatches" || (type === "Rerank" && isOwnServer);
+        const isAbsent = ABSENT.has(type) || (type === "Rerank" && isOwnServer);
         return isAbsent || api === undefined
           ? undefined
           : { format: api.format, path: `/v1/${api.path}` };
@@ -54,6 +55,9 @@ export const openai: LlmProvider<"openai", Infer<typeof schema>> = {
     ...["omni-moderation-", "text-moderation-", "sora-"],
   ],
 };
+
+/** Types of traffic of Anthropic only. */
+const ABSENT: ReadonlySet<RouteType> = new Set(["MessageFiles", "MessageBatches"]);
 
 const PATHS = {
   completions: "/v1/chat/completions",
