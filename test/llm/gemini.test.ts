@@ -183,7 +183,10 @@ it("parallel calls, results and signatures of thoughts are converted both ways",
             parameters: {
               type: Type.OBJECT,
               properties: {
-                city: { type: Type.STRING, minLength: "1" },
+                city: {
+                  ...{ type: Type.STRING, minLength: "1" },
+                  description: '{format: "hostname"}',
+                },
                 day: { type: Type.INTEGER, nullable: true },
               },
               required: ["city"],

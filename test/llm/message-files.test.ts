@@ -132,9 +132,7 @@ function question(
   };
 }
 
-function lastBody(): ReturnType<typeof JSON.parse> {
-  return JSON.parse(upstream.received.at(-1)?.body.toString() ?? "");
-}
+const lastBody = () => JSON.parse(upstream.received.at(-1)?.body.toString() ?? "");
 
 describe("a file of Anthropic", () => {
   it("is stored at the provider of the model that its form names", async () => {

@@ -17,12 +17,13 @@ interface Asked {
 
 /** Sends a request of a client to a provider that completes it with a text. */
 async function asked(
-  provider: "anthropic" | "openAI",
+  provider: "anthropic" | "openAI" | "gemini",
   path: "/v1/chat/completions" | "/v1/messages",
   text: string,
   more: object,
+  options: object = {},
 ): Promise<Asked> {
-  const server = await startScripted((response, _, { body }) => {
+  const server = await startScripted((response, _, { url, body }) => {
     const request = JSON.parse(body.toString());
     const { format } = request.output_config ?? {};
     const isOpen =
@@ -43,10 +44,18 @@ async function asked(
       ...{ id: "m", type: "message", role: "assistant", model: "m", stop_reason: "end_turn" },
       ...{ content: [{ type: "text", text }], usage: { input_tokens: 1, output_tokens: 1 } },
     };
-    const answer = provider === "anthropic" ? anthropic : completion;
+    const output = [{ ...{ type: "message", role: "assistant" }, content: [{ text }] }];
+    const answers = {
+      anthropic,
+      gemini: {
+        candidates: [{ content: { role: "model", parts: [{ text }] }, finishReason: "STOP" }],
+      },
+      openAI: url.endsWith("/responses") ? { status: "completed", output } : completion,
+    };
+    const answer = answers[provider];
     response.writeHead(200, JSON_TYPE).end(JSON.stringify(answer));
   });
-  const ai = { provider: { [provider]: {} }, hostOverride: server.host };
+  const ai = { provider: { [provider]: options }, hostOverride: server.host };
   const routes = { "/v1/chat/completions": "completions", "/v1/messages": "messages" };
   const gateway = await startGateway({
     listeners: [{ routes: [{ backends: [{ ai, policies: { ai: { routes } } }] }] }],
@@ -155,4 +164,59 @@ it("a schema for OpenAI is strict only if its subset has it", async () => {
     response_format: { json_schema: { strict: false, schema: SCHEMA } },
   });
   expect(loose.warning).toBe("the output breaks its schema: count: minimum 3");
+});
+
+it("a schema for OpenAI's Responses API is strict only if its subset has it", async () => {
+  const tool = (name: string, input_schema: object) => ({ name, input_schema, strict: true });
+  const required = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
+  const { sent, warning } = await asked(
+    "openAI",
+    "/v1/messages",
+    '{"count":1}',
+    {
+      output_config: { format: { type: "json_schema", schema: SCHEMA } },
+      tools: [tool("one", required), tool("two", SCHEMA)],
+    },
+    { api: "responses" },
+  );
+  expect(sent).toMatchObject({
+    text: { format: { schema: SCHEMA, strict: false } },
+    tools: [
+      { name: "one", strict: true, parameters: { ...required, additionalProperties: false } },
+      { name: "two", strict: false, parameters: SCHEMA },
+    ],
+  });
+  expect(warning).toBe("the output breaks its schema: count: minimum 3");
+});
+
+it("keywords that Google lacks are in descriptions, and the output is checked", async () => {
+  const schema = {
+    type: "object",
+    properties: {
+      price: { type: "number", exclusiveMinimum: 0, multipleOf: 0.5, description: "In euros." },
+      tags: { type: "array", items: { type: "string" }, uniqueItems: true },
+      level: { type: "integer", exclusiveMinimum: 2 },
+      scores: { type: "object", additionalProperties: { type: "number" } },
+    },
+    required: ["price"],
+  };
+  const more = { output_config: { format: { type: "json_schema", schema } } };
+  const ask = (text: string) =>
+    asked("gemini", "/v1/messages", text, more, { model: "gemini-2.5-pro" });
+  const { sent, warning } = await ask('{"price":1.5,"tags":["a","a"]}');
+  expect(sent).toMatchObject({
+    generationConfig: {
+      responseSchema: {
+        properties: {
+          price: { description: "In euros.\n{exclusiveMinimum: 0, multipleOf: 0.5}" },
+          tags: { description: "{uniqueItems: true}" },
+          level: { type: "INTEGER", minimum: 3 },
+          scores: { description: '{additionalProperties: {"type":"number"}}' },
+        },
+      },
+    },
+  });
+  expect(sent).not.toHaveProperty("generationConfig.responseSchema.properties.level.description");
+  expect(warning).toBe("the output breaks its schema: tags: uniqueItems true");
+  expect((await ask('{"price":1.5}')).warning).toBeUndefined();
 });

@@ -3,6 +3,7 @@ import { isJsonObject } from "../../json/json-object.ts";
 import type { FittedSchema, RequestedSchema } from "../chat/fitted-schema.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
 import { schemaViolation } from "../chat/schema-violation.ts";
+import { noteOf, withNotes } from "./schema-notes.ts";
 
 /** Keywords that Claude's grammar knows (Anthropic: Structured outputs, JSON Schema limitations). */
 const KEPT = new Set([
@@ -14,17 +15,6 @@ const UNIONS: Readonly<Record<string, string>> = { anyOf: "anyOf", oneOf: "anyOf
 
 /** Keywords whose values are schemas by name. */
 const NAMED = new Set(["properties", "$defs", "definitions"]);
-
-/** Keywords without effect on values. */
-const IGNORED = new Set([
-  "$schema",
-  "$id",
-  "$comment",
-  "examples",
-  "deprecated",
-  "readOnly",
-  "writeOnly",
-]);
 
 const FORMATS = new Set([
   ...["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"],
@@ -67,14 +57,12 @@ class SchemaWriter {
       } else if (key === "items" && isJsonObject(value)) result.items = this.written(value);
       else if (isKept(key, value)) result[key] = value;
       else if (key === "additionalProperties") this.#checkKeys(value);
-      else if (!IGNORED.has(key)) notes.push(`${key}: ${JSON.stringify(value)}`);
+      else notes.push(...noteOf(key, value));
     }
     if (isObject(schema)) result.additionalProperties = false;
     if (notes.length > 0) {
       this.isLoose = true;
-      const { description } = schema;
-      const own = typeof description === "string" ? `${description}\n` : "";
-      result.description = `${own}{${notes.join(", ")}}`;
+      result.description = withNotes(schema.description, notes);
     }
     return result;
   }

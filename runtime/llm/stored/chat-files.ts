@@ -60,11 +60,11 @@ export function serveFile(
   }
   const { store } = stored;
   const shown = shownFile(exchange, service, store, kind);
-  sendStored(exchange, service, { store, rest: pathOf(stored), shown });
+  sendStored(exchange, service, { store, rest: pathOfFile(stored), shown });
 }
 
 /** Returns the path of a file below its API. */
-export function pathOf({ id }: Stored): string {
+export function pathOfFile({ id }: Stored): string {
   return `/${encodeURIComponent(id)}`;
 }
 

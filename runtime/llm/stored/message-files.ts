@@ -1,7 +1,7 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { forwardedQuery } from "../calls/forwarded-query.ts";
 import { passTo, withQuery } from "../pass-through.ts";
-import { pathOf, readUpload, serveFile, uploadForChats } from "./chat-files.ts";
+import { pathOfFile, readUpload, serveFile, uploadForChats } from "./chat-files.ts";
 import { pathBelow, type StoreService } from "./object-store.ts";
 import { refuseLists, serveBelow } from "./serve-stored.ts";
 
@@ -20,7 +20,7 @@ export function serveMessageFiles(
     }
     serveFile(exchange, service, { kind: "file_", id, action }, (stored) => {
       const { timeout } = service;
-      const below = pathBelow(stored.store, `${pathOf(stored)}/content`);
+      const below = pathBelow(stored.store, `${pathOfFile(stored)}/content`);
       const path = withQuery(below, forwardedQuery(exchange));
       passTo(exchange, stored.store.provider, { path, ...(timeout !== undefined && { timeout }) });
     });

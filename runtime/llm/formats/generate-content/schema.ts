@@ -1,6 +1,10 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
+import type { FittedSchema, RequestedSchema } from "../../chat/fitted-schema.ts";
 import { LlmRefusal } from "../../chat/llm-error.ts";
+import { schemaViolation } from "../../chat/schema-violation.ts";
+import { withNotes } from "../schema-notes.ts";
+import { lostKeywords, NUMERIC_FORMATS } from "./lost-keywords.ts";
 
 /** The schema of a request that is written, for messages to the client. */
 export interface SchemaPlace {
@@ -9,9 +13,17 @@ export interface SchemaPlace {
   readonly field: string;
 }
 
+/** Checks an output whose schema has keywords that Google does not enforce. The request's writer converts schemas. */
+export function fitGeminiSchema({ schema, isStrict, field }: RequestedSchema): FittedSchema {
+  const writer = new SchemaWriter(schema, { what: "the schema of the output", field });
+  writer.write(schema, 0);
+  if (!writer.isLoose) return { schema, isStrict };
+  return { schema, isStrict, check: (value) => schemaViolation(value, schema) };
+}
+
 /**
  * Converts a JSON Schema to the `Schema` of generateContent, a subset of OpenAPI 3.0. Inlines references, rewrites `allOf`
- * and `const`, and omits what cannot be expressed. Throws LlmRefusal for a schema that refers to itself, or that is too
+ * and `const`, and moves other keywords into descriptions. Throws LlmRefusal for a schema that refers to itself, or that is too
  * large with its references inlined.
  */
 export function writeSchema(schema: unknown, place: SchemaPlace): JsonObject {
@@ -28,6 +40,8 @@ class SchemaWriter {
   readonly #root: unknown;
   readonly #place: SchemaPlace;
   #count = 0;
+  /** Whether keywords have moved into descriptions. */
+  isLoose = false;
 
   constructor(root: unknown, place: SchemaPlace) {
     this.#root = root;
@@ -64,9 +78,12 @@ class SchemaWriter {
     const { title, description, default: byDefault } = schema;
     const types = typesOf(schema);
     const kinds = types.filter((type) => type !== "null");
+    const notes = choicesOf(schema) === undefined ? lostKeywords(schema, kinds) : [];
+    if (notes.length > 0) this.isLoose = true;
+    const noted = notes.length > 0 ? withNotes(description, notes) : description;
     const own = {
       ...(typeof title === "string" && { title }),
-      ...(typeof description === "string" && { description }),
+      ...(typeof noted === "string" && { description: noted }),
       ...(byDefault !== undefined && byDefault !== null && { default: byDefault }),
       ...((types.includes("null") || schema.nullable === true) && { nullable: true }),
     };
@@ -241,8 +258,6 @@ function numeric(type: "integer" | "number", schema: JsonObject): JsonObject {
     ...(bounds.maximum !== undefined && { maximum: bounds.maximum }),
   };
 }
-
-const NUMERIC_FORMATS: ReadonlySet<string> = new Set(["float", "double", "int32", "int64"]);
 
 function numberOf(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;

@@ -37,9 +37,9 @@ export function readApprovalRequest(
   items: readonly RequestObject[],
 ): HostedCall | undefined {
   const id = request.text("id");
-  const answers = items.filter((item) => item.any("approval_request_id") === id);
-  if (answers.some((item) => item.any("type") === "mcp_call")) return undefined;
-  const response = answers.find((item) => item.any("type") === "mcp_approval_response");
+  const related = items.filter((item) => item.any("approval_request_id") === id);
+  if (related.some((item) => item.any("type") === "mcp_call")) return undefined;
+  const response = related.find((item) => item.any("type") === "mcp_approval_response");
   if (response?.boolean("approve") === true)
     throw unsupportedField(response.at("type"), "an approved call that OpenAI has not made");
   const reason = response?.optionalText("reason") ?? "";
@@ -49,7 +49,7 @@ export function readApprovalRequest(
   return hosted(request, name, input, text, true);
 }
 
-/** Checks that an approval answers a request. Throws LlmRefusal. */
+/** Checks that an approval related a request. Throws LlmRefusal. */
 export function checkApproval(response: RequestObject, items: readonly RequestObject[]): void {
   const id = response.text("approval_request_id");
   const isAsked = items.some(

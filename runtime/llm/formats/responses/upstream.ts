@@ -1,5 +1,6 @@
 import type { UpstreamFormat } from "../../chat/formats.ts";
 import { readCompletionsError } from "../completions/errors.ts";
+import { fitOpenaiSchema } from "../openai-schema.ts";
 import { SseStreamReader } from "../sse-stream-reader.ts";
 import { RESPONSES_SUPPORT, writeResponsesRequest } from "./request-writer.ts";
 import { readResponsesResponse } from "./response-reader.ts";
@@ -9,6 +10,7 @@ import { ResponsesEventReader } from "./stream-reader.ts";
 export const responsesUpstream: UpstreamFormat = {
   name: "responses",
   support: RESPONSES_SUPPORT,
+  fitSchema: fitOpenaiSchema,
   toolNames: /^[a-zA-Z0-9_-]{1,64}$/,
   writeRequest: writeResponsesRequest,
   readResponse: readResponsesResponse,
