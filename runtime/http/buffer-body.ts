@@ -34,11 +34,22 @@ const bodyRefusals: Readonly<Record<Exclude<BodyProblem, "aborted"> | DecodeProb
     },
   };
 
-/** Returns the response to a request whose body cannot be read within a limit of bytes. */
-function refusalOf(problem: keyof typeof bodyRefusals, limit: number): BodyRefusal {
-  const refusal = bodyRefusals[problem];
-  if (problem !== "too-large") return refusal;
-  return { ...refusal, message: `request body larger than ${limit} bytes (maxBufferSize)` };
+/**
+ * Returns the response to a request whose body cannot be read within a limit of bytes. A body that is larger than all buffers
+ * of the process never has room, however often it is sent.
+ */
+function refusalOf(
+  problem: keyof typeof bodyRefusals,
+  limit: number,
+  exchange: Exchange,
+): BodyRefusal {
+  const { limit: room } = exchange.gateway.buffers;
+  const isEndless = Number(exchange.header("content-length") ?? 0) > room;
+  const isTooLarge = problem === "too-large" || (problem === "no-room" && isEndless);
+  if (!isTooLarge) return bodyRefusals[problem];
+  const field = limit < room ? "maxBufferSize" : "config.maxBufferedBytes";
+  const message = `request body larger than ${Math.min(limit, room)} bytes (${field})`;
+  return { ...bodyRefusals["too-large"], message };
 }
 
 /**
@@ -48,7 +59,7 @@ function refusalOf(problem: keyof typeof bodyRefusals, limit: number): BodyRefus
 export function readWhole(exchange: Exchange, limit: number): MaybePromise<Buffer | undefined> {
   return thenMaybe(exchange.readBody(limit), (body) => {
     if (typeof body !== "string") return body;
-    if (body !== "aborted") refuseBody(exchange, refusalOf(body, limit));
+    if (body !== "aborted") refuseBody(exchange, refusalOf(body, limit, exchange));
     return undefined;
   });
 }
@@ -118,7 +129,7 @@ function keepContent(
   limit: number,
 ): MaybePromise<boolean> {
   if (typeof body === "string") {
-    if (body !== "aborted") refuseBody(exchange, refusalOf(body, limit));
+    if (body !== "aborted") refuseBody(exchange, refusalOf(body, limit, exchange));
     return false;
   }
   const coding = exchange.header("content-encoding");
@@ -135,7 +146,7 @@ async function decodeContent(
 ): Promise<boolean> {
   const content = await decodeBody(body, coding, limit, exchange.newBuffer());
   if (typeof content === "string") {
-    refuseBody(exchange, refusalOf(content, limit));
+    refuseBody(exchange, refusalOf(content, limit, exchange));
     return false;
   }
   exchange.bufferedBody = content;

@@ -47,6 +47,39 @@ it("a message over maxBufferSize is answered 413, a body that nobody reads whole
   expect((await post("/")).status).toBe(200);
 });
 
+it("a body that is larger than all buffers of the process is answered 413, with the field", async () => {
+  const upstream = await startUpstream((_, response) => response.end("ok"));
+  const MIB = 1024 * 1024;
+  const large = { buffer: { request: { maxBytes: 4 * MIB } } };
+  const { port } = await startGateway({
+    file: { config: { maxBufferedBytes: MIB } },
+    listeners: [
+      {
+        routes: [
+          { matches: [{ path: { exact: "/mcp" } }], backends: [{ mcp: { targets: [stdio] } }] },
+          { policies: large, backends: [{ host: upstream }] },
+        ],
+      },
+    ],
+  });
+  const post = async (path: string, size: number) => {
+    const headers = { "content-type": "application/json" };
+    const body = "x".repeat(size);
+    const url = `http://127.0.0.1:${port}${path}`;
+    const response = await fetch(url, { method: "POST", headers, body });
+    return { status: response.status, text: await response.text() };
+  };
+  const refused = {
+    status: 413,
+    text: expect.stringContaining(
+      "request body larger than 1048576 bytes (config.maxBufferedBytes)",
+    ),
+  };
+  expect(await post("/mcp", MIB + 1)).toEqual(refused);
+  expect(await post("/", MIB + 1)).toEqual(refused);
+  expect((await post("/", MIB - 1)).status).toBe(200);
+});
+
 it("policies hold bodies up to maxBufferSize: 413 for a request, 502 for a response", async () => {
   const upstream = await startUpstream((request, response) => {
     request.resume();

@@ -146,8 +146,8 @@ export const processSchema = object(
       },
     ),
     maxBufferedBytes: byteCount(
-      "Maximum total size in bytes of buffered bodies; requests beyond it are answered with 503. By default a quarter of the " +
-        "memory of the container, or of the machine, when the gateway starts.",
+      "Maximum total size in bytes of buffered bodies; requests beyond it are answered with 503, and one that is larger alone " +
+        "with 413. By default a quarter of the memory of the container, or of the machine, when the gateway starts.",
       65_536,
       Number.MAX_SAFE_INTEGER,
     ),
