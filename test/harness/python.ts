@@ -20,9 +20,9 @@ import { program } from "./tool.ts";
 const run = promisify(execFile);
 
 /**
- * The Python packages of the tests: clients, servers, and programs that come as a package. They need two environments:
- * OpenTelemetry's messages are also in Envoy's, in an older version with the same names, and MCP's SDK has two
- * generations. More environments would install and compile most packages again.
+ * The Python packages of the tests: clients, servers, and programs that come as a package. They need several environments:
+ * OpenTelemetry's messages are also in Envoy's, in an older version with the same names, MCP's SDK has two generations, and
+ * only the full tier needs LangChain. More environments would install and compile most packages again.
  */
 const PACKAGES = {
   tests: [
@@ -36,6 +36,7 @@ const PACKAGES = {
     "openai==3.54.0",
     "xds-protos==1.85.0",
   ],
+  langchain: ["langchain-openai==1.6.6"],
   newest: [
     "a2a-sdk[http-server]==1.3.0",
     "fastmcp==4.2.3",

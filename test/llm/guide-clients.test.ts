@@ -225,6 +225,7 @@ async function askPython(
   imports: string,
   ask: string,
   env: Readonly<Record<string, string>> = {},
+  packages: Parameters<typeof pythonFor>[0] = "tests",
 ): Promise<string> {
   const lines = code.trim().split("\n");
   const last = lines.pop()?.replace(/^client = /, "");
@@ -232,7 +233,7 @@ async function askPython(
     ...[imports, `KEY = "${KEY}"`, ...lines, `c = ${last}`],
     `for M in ["claude", "gpt-5-mini"]: print(${ask})`,
   ];
-  const file = await pythonFor("tests");
+  const file = await pythonFor(packages);
   return outputOf(file, ["-c", script.join("\n")], temporaryFolder(), env);
 }
 
@@ -250,6 +251,21 @@ it("LangChain is served as the guide says", async () => {
   expect(models.length).toBeGreaterThan(0);
   for (const model of models) expect((await model.invoke("Hi")).text).toBe(SAID);
 });
+
+itUnless(NOT_LONG)(
+  "LangChain in Python is served as the guide says",
+  async () => {
+    const said = await askPython(
+      codeOf("LangChain", "python", gateway.url),
+      "from langchain_openai import ChatOpenAI",
+      "c.bind(model=M).invoke('Hi').text",
+      { LANGSMITH_TRACING: "false" },
+      "langchain",
+    );
+    expect(said).toBe(`${SAID}\n${SAID}\n`);
+  },
+  300_000,
+);
 
 it("Vercel's SDK is served as the guide says", async () => {
   const models = modelsOf<LanguageModel>("Vercel AI SDK", { createOpenAI, createAnthropic });
