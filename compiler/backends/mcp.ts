@@ -7,6 +7,7 @@ import { shownText, type Text } from "../model/texts.ts";
 import type { ToolLockNode } from "../model/tool-lock.ts";
 import { NAMED_SERVER } from "../model/traffic.ts";
 import type { Backend, BackendLine, BackendUse } from "./backend.ts";
+import type { AppLimitsConfig } from "./mcp/app-limits.ts";
 import { withoutCredentials } from "./mcp/command-secrets.ts";
 import { lowerMcp, type McpValue, mcpSchema } from "./mcp/file-form.ts";
 import { type KubernetesMcpValue, kubernetesMcp } from "./mcp/manifest-form.ts";
@@ -48,6 +49,8 @@ interface McpNode {
   readonly toolSearch: Omit<ToolSearchConfig, "origin"> | undefined;
   readonly toolViews: readonly ToolViewNode[];
   readonly views: readonly McpViewNode[];
+  /** `undefined` if apps may declare everything. */
+  readonly apps: AppLimitsConfig | undefined;
   /** Weight for requests without a session, relative to the route's other backends; 0 for none. */
   readonly weight: number;
   readonly origin: Origin;
@@ -124,6 +127,7 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
           toolSearch: undefined,
           toolViews: [],
           views: [],
+          apps: undefined,
         },
       })),
     changes: lockChanges,
@@ -233,6 +237,7 @@ function resolveMcp(
     toolSearch: searched && toolSearchNode(searched),
     toolViews,
     views,
+    apps: config.apps,
     // Requests to no server at all are refused as those without a backend.
     weight: targets.length === 0 ? 0 : weight,
     origin,

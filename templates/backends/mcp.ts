@@ -101,6 +101,7 @@ function servedCode(
       }),
     toolFront: toolFront(backend),
     views: views(backend),
+    narrowApps: narrowApps(backend),
     failureMode: backend.failureMode,
     ruledMethods: nonEmpty(scope.mcpMethods),
     timeouts: timeouts(backend, scope),
@@ -166,6 +167,14 @@ function servedCode(
       ],
     },
   };
+}
+
+/** Writes the limits of apps; `undefined` if there are none. */
+function narrowApps({ apps }: McpNode): Printable | undefined {
+  const open = imported("gwc/runtime/mcp/aggregate/app-limits", "appLimits");
+  if (apps === undefined) return undefined;
+  const limits = Object.entries(apps).map(([member, limit]) => [member, limit?.allowed]);
+  return code`${open}(${literal(Object.fromEntries(limits))})`;
 }
 
 /** Returns whether two backends differ only in their places. */
@@ -296,9 +305,10 @@ function isStdio({ targets }: McpNode): boolean {
 }
 
 /** Returns whether messages are for the only server, and need not be changed. */
-function isPassed({ targets, prefixMode, toolSearch, toolViews, views }: McpNode): boolean {
+function isPassed({ targets, prefixMode, toolSearch, toolViews, views, apps }: McpNode): boolean {
   const isOnly = targets.length === 1 && targets[0]?.kind === "streamable";
-  const isChanged = toolSearch !== undefined || toolViews.length > 0 || views.length > 0;
+  const isChanged =
+    toolSearch !== undefined || toolViews.length > 0 || views.length > 0 || apps !== undefined;
   return isOnly && prefixMode !== "always" && !isChanged;
 }
 

@@ -121,6 +121,23 @@ it("gwc diff says what a new view shows, and what is seen without it", () => {
   );
 });
 
+it.each([
+  ["permissions: []", "permissions: [camera]", "OPENS", "permission of apps camera added"],
+  ["permissions: []", undefined, "OPENS", "limit of the permissions of apps removed"],
+  [undefined, "frameDomains: []", "CLOSES", "limit of the origins of apps added"],
+  [
+    'connectDomains: ["https://a.test", "https://b.test"]',
+    'connectDomains: ["https://a.test"]',
+    "CLOSES",
+    "origin for requests of apps https://b.test removed",
+  ],
+] as const)("gwc diff from apps with %j to %j says %s", (before, after, direction, text) => {
+  const [old, now] = [before, after].map((limits) =>
+    config(limits === undefined ? "" : `\n          apps: { ${limits} }`),
+  );
+  expect(diffOf(old ?? "", now ?? "")).toMatch(new RegExp(`${direction} .*${text}`));
+});
+
 it("the order of tools and views is no difference", () => {
   const [one, other] = [view(SEARCH, REPORT), view(REPORT, SEARCH)];
   expect(diffOf(config(one), config(other))).not.toMatch(/OPENS|CLOSES|CHANGES/);

@@ -21,6 +21,7 @@ import { needsField } from "../../schema/value-checks.ts";
 import type { LowerContext } from "../backend.ts";
 import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
 import { serverNameSchema } from "../parts/server-name.ts";
+import { appLimitsSchema, lowerAppLimits } from "./app-limits.ts";
 import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
 import { eraWords, prefixWords, sessionMode, TARGETS, targetFailureMode } from "./mcp-fields.ts";
 import { lowerViews, viewsSchema } from "./mcp-views.ts";
@@ -61,6 +62,7 @@ export function mcpFields(policies: Schema<BackendPoliciesValue>) {
     toolSearch: toolSearchSchema,
     tools: toolViewsSchema,
     views: viewsSchema,
+    apps: appLimitsSchema,
   };
 }
 
@@ -255,6 +257,7 @@ export function lowerMcp(
     toolSearch,
     tools,
     views,
+    apps,
   }: McpValue,
   context: LowerContext,
 ): McpConfig {
@@ -275,6 +278,7 @@ export function lowerMcp(
     toolSearch: lowerToolSearch(toolSearch, childOf(context.origin, "toolSearch")),
     toolViews: lowerToolViews(tools, childOf(context.origin, "tools")),
     views: lowerViews(views, childOf(context.origin, "views")),
+    apps: lowerAppLimits(apps),
   };
 }
 

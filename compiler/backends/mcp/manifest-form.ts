@@ -20,6 +20,7 @@ import type {
   SelectedPort,
   ServiceSelector,
 } from "../backend.ts";
+import { appLimitsSchema, lowerAppLimits } from "./app-limits.ts";
 import type { McpConfig, McpTargetConfig, ToolLockConfig } from "./mcp-config.ts";
 import { eraWords, prefixWords, sessionMode, TARGETS, targetFailureMode } from "./mcp-fields.ts";
 import { lowerViews, viewsSchema } from "./mcp-views.ts";
@@ -49,6 +50,7 @@ export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig>
         toolSearch: lowerToolSearch(toolSearch, childOf(context.origin, "toolSearch")),
         toolViews: lowerToolViews(value.tools, childOf(context.origin, "tools")),
         views: lowerViews(value.views, childOf(context.origin, "views")),
+        apps: lowerAppLimits(value.apps),
       },
       sections: new Map(found.map(({ name, section }) => [name, section])),
     };
@@ -82,6 +84,7 @@ function mcpSchema(policies: KubernetesPoliciesSchema) {
       toolSearch: toolSearchSchema,
       tools: toolViewsSchema,
       views: viewsSchema,
+      apps: appLimitsSchema,
     },
     { required: ["targets"], description: "One or more MCP servers at one endpoint." },
   );

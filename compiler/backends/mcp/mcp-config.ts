@@ -5,6 +5,7 @@ import type { AddressOrName } from "../../model/server-address.ts";
 import type { Text } from "../../model/texts.ts";
 import type { LockConfigMap } from "../../model/tool-lock.ts";
 import type { ServerPoliciesValue } from "../backend.ts";
+import type { AppLimitsConfig } from "./app-limits.ts";
 import type { McpViewConfig } from "./mcp-views.ts";
 import type { McpSessionsConfig } from "./sessions.ts";
 import type { ToolSearchConfig } from "./tool-search.ts";
@@ -31,6 +32,8 @@ export interface McpConfig {
   readonly toolViews: readonly ToolViewConfig[];
   /** Named sets of tools. */
   readonly views: readonly McpViewConfig[];
+  /** Maximum of what apps may declare; `undefined` if they may declare everything. */
+  readonly apps: AppLimitsConfig | undefined;
 }
 
 /**

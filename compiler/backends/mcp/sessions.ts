@@ -50,7 +50,7 @@ function sessionsSchema(idleTimeout: Schema<string>) {
         },
       ],
       description:
-        "Limits sessions with stdio and SSE servers, each of which holds a process or a connection.",
+        "Limits sessions with stdio and SSE servers, each of which holds a process or a connection. Worker threads divide the limits equally.",
     },
   );
 }

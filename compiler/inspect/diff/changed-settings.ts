@@ -81,6 +81,16 @@ const PARTS: readonly {
     gaining: "opens",
     what: "cached responses to similar requests",
   },
+  {
+    root: /(?:^|\.)apps\.permissions(?=\.)/,
+    gaining: "closes",
+    what: "limit of the permissions of apps",
+  },
+  {
+    root: /(?:^|\.)apps\.\w+Domains(?=\.)/,
+    gaining: "closes",
+    what: "limit of the origins of apps",
+  },
 ];
 
 /** Names that the compiler derives from other settings, which are reported themselves. */
@@ -93,6 +103,11 @@ const LISTS: readonly { readonly name: RegExp; readonly what: string }[] = [
     what: "client certificate CA",
   },
   { name: /(?:^|\.)allowPrivate\.\d+$/, what: "reachable private address" },
+  { name: /(?:^|\.)apps\.permissions\.allowed\.\d+$/, what: "permission of apps" },
+  { name: /(?:^|\.)apps\.connectDomains\.allowed\.\d+$/, what: "origin for requests of apps" },
+  { name: /(?:^|\.)apps\.resourceDomains\.allowed\.\d+$/, what: "origin of resources of apps" },
+  { name: /(?:^|\.)apps\.frameDomains\.allowed\.\d+$/, what: "origin of frames in apps" },
+  { name: /(?:^|\.)apps\.baseUriDomains\.allowed\.\d+$/, what: "base origin of apps" },
 ];
 
 /** A field, by the end of its path, and the effect of changing it; `undefined` if that is unknown. */

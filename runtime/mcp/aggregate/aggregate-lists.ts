@@ -160,7 +160,7 @@ class Merge {
     if (typeof lists === "string") return { kind: "protocol", detail: lists };
     for (const { field, entries } of lists) {
       if (field !== this.#list.field) continue;
-      this.#entries.push(...entries.map((entry) => withAppUris(entry, active.target.name)));
+      this.#entries.push(...entries.map((entry) => this.#shownEntry(active, entry)));
     }
     const fields = readFields(response.text, response.result.start, new Set(["nextCursor"]));
     const cursor = typeof fields === "string" ? undefined : fields.get("nextCursor");
@@ -168,6 +168,11 @@ class Merge {
     const next = stringAt(response.text, cursor);
     if (next !== undefined) this.#next.set(active.index, next);
     return undefined;
+  }
+
+  #shownEntry({ target }: ActiveTarget, entry: string): string {
+    const shown = withAppUris(entry, target.name);
+    return this.#context.backend.narrowApps?.(shown) ?? shown;
   }
 
   #shownName({ index, target }: ActiveTarget, item: ListedItem): string | undefined {

@@ -95,13 +95,18 @@ function call(
   const { target } = active;
   const tasks = backend.prefix ? (given ?? taskNames(context, active, request)) : undefined;
   const named = (message: Message) => (tasks ? withTaskNames(message, tasks) : message);
+  const narrowed = (text: string) => backend.narrowApps?.(text) ?? text;
   const sent = callTarget(context, active, request, {
     onMessage: (message) => forwardTo(stream, active, context, named(message)),
     onResponse: (response) => {
       noteResponseError(exchange, response);
       const shown = shownResponse(context, active, request, named(response));
       if (typeof shown === "string") stream.fail(repeatedKey);
-      else stream.response(shown.text, isStateless(context) ? responseStatusOf(response) : 200);
+      else
+        stream.response(
+          narrowed(shown.text),
+          isStateless(context) ? responseStatusOf(response) : 200,
+        );
     },
     onFailure: (failure) => {
       const failed = failedTarget(context, target, failure);

@@ -40,6 +40,8 @@ export interface McpBackendSettings {
   readonly toolFront?: ToolFront;
   /** How clients see tools at other paths: by the last segment of the path. */
   readonly views?: Readonly<Record<string, ToolFront>>;
+  /** Removes from JSON text what apps may not declare; absent if they may declare everything. */
+  readonly narrowApps?: (text: string) => string;
   /** Methods that rules name; where there are rules, only these and MCP's own methods pass. */
   readonly ruledMethods?: readonly string[];
   readonly timeouts: McpTimeouts;
