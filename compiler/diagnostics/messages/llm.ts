@@ -51,11 +51,12 @@ export const llmMessages = {
   "batches-without-requests": message<{ type: string }>({
     severity: "error",
     text: ({ type }) =>
-      `${type} requests have no effect: the route serves no API that a batch could use`,
+      `${type} requests have no effect: the route serves no API that could use them`,
     hint: () => "add a path of completions, responses, embeddings, moderations, images or messages",
     explanation:
-      "Each request in a batch is checked and changed as if it was sent alone. A route of batches therefore serves the API " +
-      "of these requests, too: `messages` for batches of Anthropic, and one of OpenAI's for others.",
+      "Each request in a batch is checked and changed as if it was sent alone, and files are named by other requests. A route " +
+      "of batches or files therefore serves the API of these requests, too: `messages` for those of Anthropic, and one of " +
+      "OpenAI's for others.",
   }),
   "routes-of-provider": message<{ name: string; field: string }>({
     severity: "error",
