@@ -3,9 +3,11 @@ import path from "node:path";
 import { Agent, fetch } from "undici";
 import { beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
+import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { modelsRoute } from "../kubernetes/models-route.ts";
 import { complete, completion, startHealthy, startStream, streamed } from "./llm-upstream.ts";
 
 const key = 'request.headers["x-team"]';
@@ -101,6 +103,26 @@ describe("what calls cost", () => {
     const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
     const until = Date.now() + Number(headers.get("retry-after")) * 1000;
     expect(Math.abs(until - next)).toBeLessThan(120_000);
+  });
+
+  it("is charged to the caller's monthly budget of a manifest", async () => {
+    const [host = "", port = ""] = upstream.host.split(":");
+    const config = `${modelsRoute(await freePort())}apiVersion: gwc.dev/v1alpha1
+kind: GatewayBackend
+metadata: {name: models}
+spec: {ai: {provider: {openai: {}, host: ${host}, port: ${port}}}}
+---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayPolicy
+metadata: {name: spending}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: chat}]
+  traffic: {rateLimit: {local: [{budget: 100, unit: Months, key: '${key}', cost: '${cost}'}]}}
+`;
+    const gateway = await startGateway({ config, folder: temporaryFolder() });
+    expect(await statuses(4, () => ask(gateway, "any"))).toEqual([200, 200, 200, 429]);
+    expect(await ask(gateway, "any", "b")).toBe(200);
+    expect((await refusal(gateway, "any")).text).toMatch(/your budget of 100 a month is spent/);
   });
 
   it("and says in the client's format which budget is spent, and when it resets", async () => {

@@ -44,18 +44,33 @@ function amount(description: string, minimum: number, file: { readonly default?:
   });
 }
 
+const unit = choice(
+  "Unit of time. Days and months follow the calendar, in UTC. Usage of limits of an hour or longer is persisted in `GWC_STATE_DIR`.",
+  ["Seconds", "Minutes", "Hours", "Days", "Months"],
+);
+
+const budget = number(
+  "Maximum cost per `unit`, in the currency of `cost`: US dollars by default.",
+  0.000_001,
+  MAX,
+);
+
+const cost = inPhase(
+  "response",
+  expression(
+    "Amount that a finished call takes instead of its tokens: `double(llm.totalTokens) * 0.000001`. A budget takes `llm.cost.total` by default, the price of the model. If the expression fails, nothing is taken and a warning is logged.",
+  ),
+);
+
+const key = expression(
+  "CEL expression; each of its values has its own bucket: `jwt.sub`, `source.address`. Requests for which it fails share one.",
+);
+
 const limit = object(
   {
     requests: amounts.requests.file,
-    budget: number(
-      "Maximum cost per `unit`, in the currency of `cost`: US dollars by default.",
-      0.000_001,
-      MAX,
-    ),
-    unit: choice(
-      "Unit of time. Days and months follow the calendar, in UTC. Usage of limits of an hour or longer is persisted in `GWC_STATE_DIR`.",
-      ["Seconds", "Minutes", "Hours", "Days", "Months"],
-    ),
+    budget,
+    unit,
     burst: amounts.burst.file,
     maxTokens: integer("Capacity of the bucket, which starts full.", 1, MAX),
     tokensPerFill: integer("Tokens added per `fillInterval`.", 1, MAX),
@@ -66,16 +81,9 @@ const limit = object(
       { default: "requests" },
     ),
     tokens: amounts.tokens.file,
-    cost: inPhase(
-      "response",
-      expression(
-        "Amount that a finished call takes instead of its tokens: `double(llm.totalTokens) * 0.000001`. A budget takes `llm.cost.total` by default, the price of the model. If the expression fails, nothing is taken and a warning is logged.",
-      ),
-    ),
+    cost,
     ...formFields("file", sharing),
-    key: expression(
-      "CEL expression; each of its values has its own bucket: `jwt.sub`, `source.address`. Requests for which it fails share one.",
-    ),
+    key,
   },
   {
     exactlyOneOf: ["requests", "maxTokens", "tokens", "budget"],
@@ -149,14 +157,18 @@ export const kubernetesLimitsSchema = list(
     {
       requests: amounts.requests.manifest,
       tokens: amounts.tokens.manifest,
-      unit: choice("Unit of time.", ["Seconds", "Minutes", "Hours"]),
+      budget,
+      unit,
       burst: amounts.burst.manifest,
+      cost,
+      key,
       ...formFields("manifest", sharing),
     },
     {
       required: ["unit"],
-      exactlyOneOf: ["requests", "tokens"],
+      exactlyOneOf: ["requests", "tokens", "budget"],
       checks: [
+        needsField("cost", "budget"),
         {
           message: '"onStoreFailure" requires limits that replicas share',
           field: "onStoreFailure",

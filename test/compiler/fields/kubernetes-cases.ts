@@ -541,6 +541,12 @@ export const known: KnownValues = {
   "otlp.url": ["http://one.test", "https://two.test"],
   "static.backendRef": [{ name: "a" }, { name: "aa" }],
   a2a: [{ host: "a.test", port: 80 }],
+  "rateLimit.local.[]": [
+    { requests: 3, unit: "Seconds", burst: 1 },
+    { tokens: 3, unit: "Seconds" },
+    { budget: 3, unit: "Days", cost: "double(llm.totalTokens)" },
+  ],
+  "rateLimit.local.[].cost": ["double(llm.totalTokens)", "double(llm.inputTokens)"],
   "descriptors.[].limitOverride": [
     '{"unit": "minute", "requestsPerUnit": 1}',
     '{"unit": "minute", "requestsPerUnit": 2}',

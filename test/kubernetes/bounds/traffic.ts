@@ -95,14 +95,14 @@ export const trafficBounds: readonly Bound[] = [
     global: globalLimit,
   }),
   ...list(`${traffic}.rateLimit.local`, 16, { requests: 1, unit: "Seconds" }),
-  ...oneOf(`${traffic}.rateLimit.local.0`, { requests: 1, tokens: 1 }).map(
+  ...oneOf(`${traffic}.rateLimit.local.0`, { requests: 1, tokens: 1, budget: 1 }).map(
     ([path, good, bad]): Bound => [
       path,
       { unit: "Minutes", ...(good as object) },
       { unit: "Minutes", ...(bad as object) },
     ],
   ),
-  ...["requests", "tokens"].map(
+  ...["requests", "tokens", "budget"].map(
     (field): Bound => [
       `${traffic}.rateLimit.local.0`,
       { unit: "Hours", [field]: 1 },
@@ -110,7 +110,12 @@ export const trafficBounds: readonly Bound[] = [
     ],
   ),
   [`${traffic}.rateLimit.local.0`, { requests: 1, unit: "Seconds" }, { requests: 1 }],
-  [`${traffic}.rateLimit.local.0`, { requests: 1, unit: "Seconds" }, { requests: 1, unit: "Days" }],
+  [`${traffic}.rateLimit.local.0`, { requests: 1, unit: "Months" }, { requests: 1, unit: "Years" }],
+  [
+    `${traffic}.rateLimit.local.0`,
+    { budget: 1, unit: "Days", cost: "1.0" },
+    { tokens: 1, unit: "Days", cost: "1.0" },
+  ],
   ...needs(`${traffic}.rateLimit.global`, globalLimit, "backendRef", "domain", "descriptors"),
   [`${traffic}.rateLimit.global`, limit({ domain: chars(256) }), limit({ domain: chars(257) })],
   [
