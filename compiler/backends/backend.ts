@@ -112,7 +112,7 @@ export interface Backend<
   sharedCaches?(node: Node): readonly SharedCache[];
   /** Responses that replicas share in the store; absent if they never do. */
   readonly responsePools?: ResponsePools<Node>;
-  /** Whether calls of clients wait for answers, which replicas pass on to each other through the store. */
+  /** Whether calls or sessions wait for clients, whose messages replicas pass on to each other through the store. */
   hasWaitingCalls?(node: Node): boolean;
   /** Describes its servers, one line each. */
   describe(node: Node): readonly BackendLine[];

@@ -142,7 +142,7 @@ export function sharesResponses<Kind extends BackendKind>(node: BackendNode<Kind
   return backendOf<Kind>(node.kind).responsePools?.areUsed(node) === true;
 }
 
-/** Whether calls to a backend wait for their clients, who may return to another replica. */
+/** Whether calls to a backend, or sessions, wait for their clients, who may return to another replica. */
 export function hasWaitingCalls<Kind extends BackendKind>(node: BackendNode<Kind>): boolean {
   return backendOf<Kind>(node.kind).hasWaitingCalls?.(node) === true;
 }

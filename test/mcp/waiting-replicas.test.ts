@@ -89,7 +89,8 @@ it("passes nothing readable through Redis", async () => {
   await call("http", 1, { requestState, inputResponses: { r1 } });
   expect(await eventually(async () => (seen.length > 2 ? true : null), "messages")).toBe(true);
   spy.disconnect();
-  expect(seen.join()).not.toMatch(/ada|a@x\.test|tools\/call/);
+  // Short words occur in random base64.
+  expect(seen.join("\n")).not.toMatch(/"ada"|a@x\.test|tools\/call/);
 });
 
 it("a client with a session answers a server without sessions at another replica", async () => {

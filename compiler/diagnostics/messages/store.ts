@@ -9,7 +9,7 @@ export const storeMessages = {
       "remove it, or use it: for limits (localRateLimit), API keys that are made at run time (apiKey: { store: true }), cached responses (cache: { shared: true }), or MCP servers",
     explanation:
       "A store holds what replicas share: limits, the API keys that `gwc keys create` makes, connections of users, and responses. " +
-      "Through it, they also pass on answers to MCP servers. The client for it is only part of a bundle if something uses the store.",
+      "Through it, they also pass on messages of MCP sessions. The client for it is only part of a bundle if something uses the store.",
   }),
   "idle-usage": message<Record<never, never>>({
     severity: "warning",

@@ -6,10 +6,10 @@ import type { TargetFailure } from "../protocol/target-failure.ts";
 import { McpMetrics } from "../rules/mcp-metrics.ts";
 import type { BridgedContext, BridgedRequest } from "../transports/session-bridge.ts";
 import { type Call, type CallSink, endedCall } from "../transports/target.ts";
+import { newAskedId, type WaitingCalls, waitingCalls } from "../transports/waiting-calls.ts";
 import { type InputRequest, neededInput } from "./input-requests.ts";
 import { sendLeg } from "./send-leg.ts";
 import { noteParamHeaders, sessionResponse } from "./session-results.ts";
-import { newAskedId, type WaitingCalls, waitingCalls } from "./waiting-calls.ts";
 
 /** Maximum number of times that a target may request input within one call, as in servers of the second SDK. */
 const MAX_ROUNDS = 8;

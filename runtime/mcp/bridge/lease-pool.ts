@@ -5,8 +5,8 @@ import type { McpMetrics } from "../rules/mcp-metrics.ts";
 import type { SessionLimits } from "../transports/backend.ts";
 import { sessionShare } from "../transports/session-share.ts";
 import type { Call, CallSink } from "../transports/target.ts";
+import type { WaitingCalls } from "../transports/waiting-calls.ts";
 import type { Lease } from "./lease.ts";
-import type { WaitingCalls } from "./waiting-calls.ts";
 
 /** The current request of a client without sessions; a call that waits for input spans several. */
 export interface Leg {

@@ -9,11 +9,11 @@ import type { TargetFailure } from "../protocol/target-failure.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { outcomeOf } from "../transports/fan-out.ts";
 import type { Call } from "../transports/target.ts";
+import { waitingCalls } from "../transports/waiting-calls.ts";
 import { type Lease, refusalOf } from "./lease.ts";
 import type { LeasePool, Leg, ParkedCall } from "./lease-pool.ts";
 import { inputResponsesOf, logLevelOf, sessionRequest } from "./stateless-request.ts";
 import { statelessResponse } from "./stateless-results.ts";
-import { waitingCalls } from "./waiting-calls.ts";
 
 /** Milliseconds for collecting the requests that a server sends at once. */
 const GATHERING = 20;

@@ -9,6 +9,7 @@ import { McpMetrics } from "../rules/mcp-metrics.ts";
 import { otherThreadsOf } from "../stateless/cross-thread-sessions.ts";
 import type { StatelessBridge, StatelessCaller } from "../transports/backend.ts";
 import { type Call, type CallSink, endedCall } from "../transports/target.ts";
+import { waitingCalls } from "../transports/waiting-calls.ts";
 import { type LeaseOptions, openLease } from "./lease.ts";
 import { LeasePool, type Leg } from "./lease-pool.ts";
 import { LeasedCall, type ParkedState } from "./leased-call.ts";
@@ -21,7 +22,6 @@ import {
   requestStateOf,
 } from "./stateless-request.ts";
 import { discoverResponse } from "./stateless-results.ts";
-import { waitingCalls } from "./waiting-calls.ts";
 
 /** Serves clients of revision 2026-07-28 from targets with sessions. */
 export const toSessions: StatelessBridge = {

@@ -3,11 +3,11 @@ import { paramOf, stringParamOf } from "../protocol/message-edit.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import type { BridgedContext, SessionBridge } from "../transports/session-bridge.ts";
 import { type Call, type CallSink, endedCall } from "../transports/target.ts";
+import { passOnResponse } from "../transports/waiting-calls.ts";
 import { BridgedCall } from "./bridged-call.ts";
 import { BridgedListener } from "./bridged-listener.ts";
 import { sendLeg } from "./send-leg.ts";
 import { initializeResponse } from "./session-results.ts";
-import { passOnResponse } from "./waiting-calls.ts";
 
 /** Serves clients with sessions from targets of revision 2026-07-28, which have none. */
 export const toStateless: SessionBridge = {

@@ -116,6 +116,7 @@ class Sessions implements SessionTable {
     this.#ended.set(sealNonce(session.id), session.expiresAt);
     for (const end of session.streams) end();
     if (session.live !== undefined) this.closeLive(session.live);
+    session.distant?.end();
   }
 
   isEnded(id: string): boolean {
@@ -149,6 +150,7 @@ class Sessions implements SessionTable {
     if (!this.#live.delete(live.id)) return;
     if (live.key !== undefined) this.#shared.delete(live.key);
     for (const connection of live.connections) connection.close();
+    live.onClosed?.();
     if (this.#live.size > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;

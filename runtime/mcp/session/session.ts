@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { STATELESS_REVISION } from "../protocol/revisions.ts";
 import { type BridgedSession, newBridgedSession } from "../transports/session-bridge.ts";
-import type { TargetConnection } from "../transports/target-connection.ts";
+import type { SessionConnection, TargetConnection } from "../transports/target-connection.ts";
+import type { DistantSession } from "./distant-session.ts";
 
 /** The state of an MCP session. */
 export interface McpSession {
@@ -15,6 +16,8 @@ export interface McpSession {
   readonly targets: readonly (TargetSession | undefined)[];
   /** The connections in this process; `undefined` if all targets are streamable HTTP. */
   readonly live: LiveParts | undefined;
+  /** The connections at another replica; `undefined` if there are none. */
+  readonly distant: DistantSession | undefined;
   /** When the id expires, in milliseconds since the epoch. */
   readonly expiresAt: number;
   /** Whether the client has ended it: it is neither resumed from its id nor renewed. */
@@ -52,10 +55,10 @@ export function newHttpSession(): HttpSession {
   return { kind: "http", id: "", version: "", features: "", ...isNew };
 }
 
-/** A session over a connection of this process. */
+/** A session over a connection. */
 export interface ConnectionSession {
   readonly kind: "live";
-  readonly connection: TargetConnection;
+  readonly connection: SessionConnection;
   readonly features: Features;
 }
 
@@ -76,6 +79,8 @@ export interface LiveParts {
   usedAt: number;
   /** False while the session is being opened; failures of targets then belong to the opening. */
   isEstablished: boolean;
+  /** Called when the connections are closed. */
+  onClosed?: () => void;
 }
 
 /** The letter in `Features` for each capability that the gateway routes by. */
@@ -98,6 +103,8 @@ interface SealedState {
   readonly i?: string;
   /** The id of the live parts. */
   readonly l?: string;
+  /** The replica with the live parts; absent if it shares no store with others. */
+  readonly r?: string;
   /** Targets: session id, version, features and replica; only features for a live one; null for an excluded one. */
   readonly t: readonly (HttpEntry | LiveEntry | null)[];
 }
@@ -108,12 +115,19 @@ type HttpEntry =
 /** `isStateless`: the connection is to a server without sessions. */
 type LiveEntry = readonly [features: string] | readonly [features: string, isStateless: true];
 
-/** Returns the JSON that is sealed into the id. `expiresAt`: milliseconds since the epoch. */
-export function sessionState(session: SessionParts, expiresAt: number): string {
+/**
+ * Returns the JSON that is sealed into the id. `expiresAt`: milliseconds since the epoch. `replica`: this one; `undefined` if there
+ * are no others.
+ */
+export function sessionState(
+  session: SessionParts,
+  expiresAt: number,
+  replica: string | undefined,
+): string {
   const state: SealedState = {
     e: expiresAt,
     ...(session.initialize === undefined ? {} : { i: session.initialize }),
-    ...(session.live === undefined ? {} : { l: session.live.id }),
+    ...(session.live === undefined ? {} : { l: session.live.id, ...(replica && { r: replica }) }),
     t: session.targets.map(sealedTarget),
   };
   return JSON.stringify(state);
@@ -139,11 +153,19 @@ function sealedTarget(target: TargetSession | undefined): HttpEntry | LiveEntry 
 /** The parts of a session that its id restores. */
 export type SessionParts = Pick<McpSession, "initialize" | "targets" | "live">;
 
+/** The places in which the connections of a session may be. */
+export interface SessionPlaces {
+  /** Finds them in this process. */
+  findLive(id: string): LiveParts | undefined;
+  /** Returns those of another replica; `undefined` if it cannot be reached. */
+  distant(replica: string, id: string): DistantSession | undefined;
+}
+
 /** Returns a new session. `expiresAt`: milliseconds since the epoch. */
 export function newSession(
   id: string,
   binding: string,
-  parts: SessionParts,
+  parts: SessionParts & Partial<Pick<McpSession, "distant">>,
   expiresAt: number,
 ): McpSession {
   const logName = createHash("sha256").update(id).digest("hex").slice(0, 12);
@@ -151,6 +173,7 @@ export function newSession(
     id,
     binding,
     ...parts,
+    distant: parts.distant,
     expiresAt,
     isEnded: false,
     streams: new Set(),
@@ -159,18 +182,20 @@ export function newSession(
   };
 }
 
-/** Restores a session from its state; `undefined` if it has expired or needs connections that this process does not have. */
+/** Restores a session from its state; `undefined` if it has expired, or needs connections that have ended. */
 export function sessionOf(
   id: string,
   binding: string,
   text: string,
-  findLive: (id: string) => LiveParts | undefined,
+  places: SessionPlaces,
 ): McpSession | undefined {
   // Authenticated JSON that this gateway wrote itself.
   const state = JSON.parse(text) as SealedState;
   if (!(state.e > Date.now())) return undefined;
-  const live = state.l === undefined ? undefined : findLive(state.l);
-  if (state.l !== undefined && live === undefined) return undefined;
+  const live = state.l === undefined ? undefined : places.findLive(state.l);
+  const isElsewhere = state.l !== undefined && state.r !== undefined && live === undefined;
+  const distant = isElsewhere ? places.distant(state.r, state.l) : undefined;
+  if (state.l !== undefined && live === undefined && distant === undefined) return undefined;
   let nextConnection = 0;
   const targets = state.t.map((entry): TargetSession | undefined => {
     if (entry === null) return undefined;
@@ -179,12 +204,13 @@ export function sessionOf(
       if (version === STATELESS_REVISION) return newBridgedSession(features, undefined);
       return { ...newHttpSession(), id: session, version, features, endpoint };
     }
-    const connection = live?.connections[nextConnection++];
+    const at = nextConnection++;
+    const connection = live === undefined ? distant?.connection(at) : live.connections[at];
     if (connection === undefined) return undefined;
     const [features, isStateless] = entry;
     return isStateless === true
       ? newBridgedSession(features, connection)
       : { kind: "live", connection, features };
   });
-  return newSession(id, binding, { initialize: state.i, targets, live }, state.e);
+  return newSession(id, binding, { initialize: state.i, targets, live, distant }, state.e);
 }

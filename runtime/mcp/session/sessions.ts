@@ -4,6 +4,8 @@ import { ownText } from "../../json/json-text.ts";
 import { sealSession, unsealSession } from "../../process/session-seal.ts";
 import { type McpAuthorization, subjectOf } from "../rules/authorization.ts";
 import type { McpBackend } from "../transports/backend.ts";
+import { waitingCalls } from "../transports/waiting-calls.ts";
+import { DistantSession, offerSession } from "./distant-session.ts";
 import {
   type McpSession,
   newSession,
@@ -28,10 +30,15 @@ export function openSession(
   const expiresAt = Date.now() + backend.timeouts.session;
   const parts = { ...opened, initialize: isShort ? ownText(initialize) : undefined };
   const owner = ownerMark(gateway.threads?.index);
-  const state = sessionState(parts, expiresAt);
+  const waiting = waitingCalls(gateway);
+  const state = sessionState(parts, expiresAt, waiting?.replica);
   const id = `${sealSession(gateway.sessionKeys, binding + owner, state)}${owner}`;
   const session = newSession(id, binding, parts, expiresAt);
-  sessionTable(gateway).remember(session);
+  const table = sessionTable(gateway);
+  table.remember(session);
+  const { live } = session;
+  if (waiting !== undefined && live !== undefined)
+    offerSession(waiting, live, () => table.closeLive(live));
   note(exchange, session);
   return session;
 }
@@ -53,13 +60,21 @@ export function resumeSession(
   const known = table.find(id);
   if (known !== undefined) {
     if (known.binding !== binding || known.expiresAt <= Date.now()) return undefined;
+    if (known.distant?.isOpen === false) return undefined;
     note(exchange, known);
     return known;
   }
   const { sealed, owner } = markedId(id);
   const state = unsealSession(gateway.sessionKeys, binding + owner, sealed);
   if (state === undefined) return undefined;
-  const session = sessionOf(id, binding, state, (live) => table.findLive(live));
+  const waiting = waitingCalls(gateway);
+  const session = sessionOf(id, binding, state, {
+    findLive: (live) => table.findLive(live),
+    distant: (replica, live) =>
+      waiting === undefined || replica === waiting.replica
+        ? undefined
+        : new DistantSession(waiting, replica, live),
+  });
   if (session === undefined) return undefined;
   table.remember(session);
   note(exchange, session);

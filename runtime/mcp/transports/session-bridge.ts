@@ -2,7 +2,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import type { Message } from "../protocol/message.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { Call, CallSink, ListenSink, StdioTarget, StreamableHttpTarget } from "./target.ts";
-import type { TargetConnection } from "./target-connection.ts";
+import type { SessionConnection } from "./target-connection.ts";
 
 /** A client's session with a target that has no sessions: the gateway holds the state that the target would. */
 export interface BridgedSession {
@@ -10,7 +10,7 @@ export interface BridgedSession {
   /** The target's capabilities (see session.ts). */
   readonly features: string;
   /** The connection to a child; `undefined` over HTTP. */
-  readonly connection: Pick<TargetConnection, "call" | "close" | "isOpen"> | undefined;
+  readonly connection: Pick<SessionConnection, "call" | "close" | "isOpen"> | undefined;
   /** Minimum level of log messages that the client wants; `undefined` if it has set none. */
   logLevel: string | undefined;
   /** The URIs that the client has subscribed to. */

@@ -20,6 +20,12 @@ export interface TargetConnectionOptions {
   readonly onGone: () => void;
 }
 
+/** A connection to a live target, in this process or at another replica. */
+export type SessionConnection = Pick<
+  TargetConnection,
+  "call" | "close" | "isOpen" | "listen" | "send"
+>;
+
 /** A client's stream, and whether the connection is paused because of it. */
 interface StreamConsumer {
   readonly sink: { onMessage(message: Message): boolean };

@@ -4,13 +4,13 @@ import { ReplicaCalls } from "../../process/replica-calls.ts";
 import type { SessionKeys } from "../../process/session-seal.ts";
 import type { Channels } from "../../store/channels.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
-import type { Call, CallSink } from "../transports/target.ts";
-import { callByText, textSink } from "../transports/text-call.ts";
+import type { Call, CallSink } from "./target.ts";
+import { callByText, textSink } from "./text-call.ts";
 
 /** Continues a call with a message of its client. Returns `undefined` if the call has ended. */
 export type ContinueCall = (message: Message, sink: CallSink) => Call | undefined;
 
-/** The calls of this replica that wait for their clients, who may return to another replica of the same store. */
+/** The calls and sessions of this replica whose clients may return to another replica of the same store. */
 export class WaitingCalls {
   readonly #waiting = new Map<string, ContinueCall>();
   readonly #replicas: ReplicaCalls;
