@@ -14,19 +14,29 @@ import { metricsPage } from "../../compiler/inspect/reference/metrics.ts";
 import { type Page, paragraph } from "../../compiler/inspect/reference/page.ts";
 import { policyPages } from "../../compiler/inspect/reference/policies.ts";
 import { metricGroups } from "../../compiler/observability/metric-groups.ts";
+import { diagnosticExamples } from "./diagnostic-examples.ts";
 import { type SitePage, siteText } from "./site-text.ts";
 
 /** Returns a page for each policy, backend, diagnostic, metric, command, and name of a field. */
 export async function referencePages(): Promise<readonly SitePage[]> {
-  return [
+  const pages = [
     page("reference/index.md", OVERVIEW),
     ...chapters("policies", policyPages()),
     ...chapters("backends", backendPages()),
-    ...chapters("diagnostics", diagnosticPages()),
+    ...withExamples(chapters("diagnostics", diagnosticPages())),
     ...metricPages(),
     ...(await commandPages()),
     ...fieldPages(),
   ];
+  return pages.map((each) => (UNLISTED.test(each.path) ? withoutOrder(each) : each));
+}
+
+/** Pages that the sidebar does not have. */
+const UNLISTED = /^reference\/(?:diagnostics|metrics|fields)\/(?!index\.)/;
+
+/** VitePress would name the first page of the sidebar as the next one. */
+function withoutOrder({ path, text }: SitePage): SitePage {
+  return { path, text: `---\nprev: false\nnext: false\n---\n\n${text}` };
 }
 
 const OVERVIEW = `# Reference
@@ -65,6 +75,16 @@ function chapters(name: string, [introduction, ...own]: readonly Page[]): readon
     page(`reference/${name}/${slugs[at]}.md`, markdownPage(each, 1)),
   );
   return [{ path: `reference/${name}/index.md`, text: `${siteText(index, "")}\n` }, ...single];
+}
+
+/** Adds an example to the page of each code that has one. */
+function withExamples(pages: readonly SitePage[]): readonly SitePage[] {
+  const examples = diagnosticExamples();
+  return pages.map(({ path, text }) => {
+    const [, code = ""] = /([\w-]+)\.md$/.exec(path) ?? [];
+    const example = examples.get(code);
+    return { path, text: example === undefined ? text : `${text}\n${example}\n` };
+  });
 }
 
 /** `error[alias-bomb]` is at `alias-bomb`. */

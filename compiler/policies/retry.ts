@@ -33,11 +33,18 @@ const RETRIED = trafficText(["forwards", "llmCalls"]);
 
 const CODES = "write codes: [502, 503]; connection failures and timeouts are always retried";
 
+/** Hints for statuses of gRPC, by the HTTP status that each counts as. */
+const GRPC_STATUSES = Object.fromEntries(
+  Object.entries({ UNAVAILABLE: 503, RESOURCE_EXHAUSTED: 429, DEADLINE_EXCEEDED: 504 }).map(
+    ([name, status]) => [name, `write ${status}, which stands for the gRPC status ${name}`],
+  ),
+);
+
 const fields = {
   attempts: bothForms(integer("Number of retries.", 0, 255), { file: { default: 1 } }),
   backoff: durationOfForms("Delay before each retry.", {}, { file: { default: "0s" } }),
   codes: bothForms(
-    list(integer("A status.", 400, 599), {
+    list(integer("A status.", 400, 599, { misplacedFieldHints: GRPC_STATUSES }), {
       description:
         "Statuses that are retried, in addition to connection failures, incomplete responses and timeouts. gRPC calls that fail before their first message count with the equivalent HTTP status: 503 for UNAVAILABLE, 429 for RESOURCE_EXHAUSTED, 504 for DEADLINE_EXCEEDED.",
     }),

@@ -24,7 +24,7 @@ export function typeAdvice(schema: Schema, found: unknown): string | undefined {
   if (takes("array")) return listAdvice(schema.items ?? {}, found);
   if (takes("string") && typeof found !== "string") return scalarAdvice(schema, found);
   if (takes("object")) return fieldsAdvice(schema, found);
-  return scalarAdvice(schema, found);
+  return schema.misplacedFieldHints?.[String(found)] ?? scalarAdvice(schema, found);
 }
 
 /** Returns how to add an absent field: its words, example or form; `undefined` if it has none of them. */

@@ -15,6 +15,8 @@ import { serviceReferenceSchema } from "./services.ts";
 export type BackendValue = Infer<ReturnType<typeof routeBackendSchema>>;
 
 const HEALTH = "write it under `policies`: policies: { health: {...} }";
+const PROTOCOL =
+  "for HTTP/2 and gRPC write policies: { http: { version: HTTP2 } }; for TLS begin `host` with https://";
 
 /** Schema of a backend of a route. */
 export function routeBackendSchema() {
@@ -24,7 +26,10 @@ export function routeBackendSchema() {
     {
       exactlyOneOf: [...backends.map(({ kind }) => kind), ...others],
       hasParts: true,
-      misplacedFieldHints: { healthCheck: HEALTH, healthChecks: HEALTH },
+      misplacedFieldHints: {
+        ...{ healthCheck: HEALTH, healthChecks: HEALTH },
+        ...{ protocol: PROTOCOL, appProtocol: PROTOCOL, scheme: PROTOCOL },
+      },
       examples: [{ host: "127.0.0.1:8080" }],
     },
   );

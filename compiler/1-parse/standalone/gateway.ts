@@ -19,7 +19,7 @@ import {
   tunnelProtocolSchema,
 } from "./listener.ts";
 import { listenerPolicyFields, routePoliciesSchema } from "./policies.ts";
-import { routeFields } from "./route.ts";
+import { routeFields, routeOptions } from "./route.ts";
 import { tcpRouteFields } from "./tcp-route.ts";
 
 /** Name of the gateway that everything without `gateways` attaches to. */
@@ -130,7 +130,7 @@ export function gatewayRefsSchema(
 
 /** Schema of a request route that names its gateways. */
 export function attachedRouteSchema() {
-  return object({ gateways: gatewayRefsSchema("it"), ...routeFields() }, { hasParts: true });
+  return object({ gateways: gatewayRefsSchema("it"), ...routeFields() }, routeOptions);
 }
 
 /** Schema of a connection route that names its gateways. */

@@ -129,7 +129,11 @@ export function listenerTlsSchema(description: string) {
       mode: choice("`static`: the certificate is in `cert` and `key`.", ["static"], {
         default: "static",
         unsupportedValues: { dynamicCa: "certificates that are signed on demand" },
-        misplacedFieldHints: { dynamicCa: "write `cert` and `key` of the names that clients use" },
+        misplacedFieldHints: {
+          passthrough:
+            "remove `tls`: protocol TLS without a certificate passes connections through",
+          dynamicCa: "write `cert` and `key` of the names that clients use",
+        },
       }),
       cipherSuites: cipherSuites.file,
       minTLSVersion: tlsVersionSchema("Minimum TLS version. 1.2 by default."),

@@ -1,5 +1,6 @@
 import { valueMatchSchema } from "../../backends/parts/value-match.ts";
 import { hostname } from "../../manifests/field-types.ts";
+import { hintFor } from "../../schema/hint-for.ts";
 import { PATH_FORM } from "../../schema/path-form.ts";
 import {
   anyText,
@@ -25,12 +26,20 @@ export const ruleNameOfRoute = shortText(
   { declares: "rule" },
 );
 
+/** Options of schemas of request routes. */
+export const routeOptions = {
+  hasParts: true,
+  misplacedFieldHints: hintFor('write backends: [{ host: "127.0.0.1:8080" }]', [
+    ...["to", "target", "upstream", "upstreams", "url", "proxy", "proxyPass"],
+  ]),
+};
+
 /** Type of a valid request route. */
 export type RouteValue = Infer<ReturnType<typeof routeSchema>>;
 
 /** Schema of a request route. */
 export function routeSchema() {
-  return object(routeFields(), { hasParts: true });
+  return object(routeFields(), routeOptions);
 }
 
 /** Returns the fields of a request route. */

@@ -75,7 +75,14 @@ const CREDENTIAL =
 
 /** Hints for fields that people expect in a target, from the server lists of MCP clients. */
 const targetWords = {
-  ...{ url: ADDRESS, type: ADDRESS, transport: ADDRESS, http: ADDRESS, streamableHttp: ADDRESS },
+  ...{
+    url: ADDRESS,
+    host: ADDRESS,
+    type: ADDRESS,
+    transport: ADDRESS,
+    http: ADDRESS,
+    streamableHttp: ADDRESS,
+  },
   ...{ command: COMMAND, args: COMMAND, env: COMMAND },
   ...{ tools: ITEMS, allowedTools: ITEMS, toolFilter: ITEMS },
   ...{ headers: CREDENTIAL, apiKey: CREDENTIAL, token: CREDENTIAL },

@@ -3,7 +3,7 @@ import type { SeenRequest, TryData } from "../api/admin-api.ts";
 import type { PageProps } from "./app.tsx";
 import { type ChatMessage, readChat, streamChat } from "./chat-stream.ts";
 import { getJson, messageOf } from "./data.ts";
-import { count, dollars, duration, visible } from "./format.ts";
+import { count, dollars, duration, joined, visible } from "./format.ts";
 import { Icon } from "./icons.tsx";
 import { Card, Empty, Problem, Text } from "./parts.tsx";
 import { RouteChoice } from "./route-choice.tsx";
@@ -62,7 +62,7 @@ function Chat({ route }: { route: TryData }) {
       .filter(({ content, problem }) => content !== "" && problem === undefined)
       .map(({ role, content }) => ({ role, content }));
     const body = JSON.stringify({
-      model,
+      ...(model !== "" && { model }),
       messages: system === "" ? messages : [{ role: "system", content: system }, ...messages],
       stream: true,
       stream_options: { include_usage: true },
@@ -76,7 +76,8 @@ function Chat({ route }: { route: TryData }) {
         show({ content: reply.content + piece });
       });
       if (problem !== undefined) show({ problem });
-      show({ facts: await factsOf(streamed.port, first) });
+      const took = performance.now() - began;
+      show({ facts: await factsOf(streamed.port, { first, took }) });
     } catch (error) {
       if (!running.current.signal.aborted) show({ problem: messageOf(error) });
       else show({ facts: "stopped" });
@@ -216,8 +217,14 @@ function completionsPath(target: string): string {
   return `${path.replace(/\/(?:v1)?\/?$/, "")}/v1/chat/completions`;
 }
 
-/** Returns what the gateway noted about the call: tokens, cost and times. */
-async function factsOf(port: number, first: number | undefined): Promise<string> {
+/** Milliseconds until the first piece, `undefined` if none came, and until the end, as the page saw them. */
+interface Times {
+  readonly first: number | undefined;
+  readonly took: number;
+}
+
+/** Returns facts about the call: tokens and cost, as the gateway noted them, and times. */
+async function factsOf(port: number, { first, took }: Times): Promise<string> {
   try {
     const noted = await getJson<SeenRequest>(`request?port=${port}`);
     const notes = new Map(noted.notes);
@@ -228,10 +235,10 @@ async function factsOf(port: number, first: number | undefined): Promise<string>
       tokens(notes.get("gen_ai.usage.output_tokens"), "out"),
       notes.has("gen_ai.cost") ? dollars(Number(notes.get("gen_ai.cost"))) : undefined,
       first === undefined ? undefined : `first token ${duration(first)}`,
-      noted.duration === null ? undefined : `took ${duration(noted.duration)}`,
-      noted.reason ?? undefined,
+      `took ${duration(took)}`,
+      noted.reason,
     ];
-    return visible(facts.filter((each) => each !== undefined).join(" · "));
+    return visible(joined(facts));
   } catch {
     return "";
   }

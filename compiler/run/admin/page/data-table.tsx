@@ -4,7 +4,7 @@ import { Table } from "./parts.tsx";
 /** A column of a table. */
 export interface Column<Row> {
   readonly title: string;
-  /** Classes of its cells, also of its title if they are numbers. */
+  /** Classes of its cells and of its title. */
   readonly class?: string;
   /** Whether it names the row. */
   readonly isHead?: boolean;
@@ -30,7 +30,7 @@ export function DataTable<Row>({
       <thead>
         <tr>
           {columns.map(({ title, class: name = "" }) => (
-            <th key={title} scope="col" class={name === "number" ? name : ""}>
+            <th key={title} scope="col" class={name}>
               {title}
             </th>
           ))}

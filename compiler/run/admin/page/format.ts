@@ -70,6 +70,11 @@ export function amount(value: number, what: string, several = `${what}s`): strin
   return `${count(value)} ${value === 1 ? what : several}`;
 }
 
+/** Joins the facts that are there with middle dots. */
+export function joined(facts: readonly (string | null | undefined)[]): string {
+  return facts.filter((each) => each !== undefined && each !== null && each !== "").join(" · ");
+}
+
 /** Characters that change the order of text or are not visible; they would mislead the reader. */
 const HIDDEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;

@@ -1,6 +1,6 @@
 import type { GatewayData } from "../api/admin-api.ts";
 import { age, amount, clock, dayAndTime, span, visible } from "./format.ts";
-import { Card, Code, Empty, Pill, Text } from "./parts.tsx";
+import { Card, Code, Empty, Pill, Quoted, Text } from "./parts.tsx";
 
 /** State of servers that routes choose from. */
 export function Health({ gateway: { servers } }: { gateway: GatewayData }) {
@@ -144,7 +144,11 @@ export function Mistakes({ gateway: { change, now } }: { gateway: GatewayData })
             <Pill tone={TONES[severity]}>{severity}</Pill>
             <div class="grow">
               <span>{visible(message)}</span>
-              {hint !== null && <span class="sub soft">{visible(hint)}</span>}
+              {hint !== null && (
+                <span class="sub soft">
+                  <Quoted>{hint}</Quoted>
+                </span>
+              )}
               <span class="sub soft">
                 <Code>{place}</Code> · {code}
               </span>

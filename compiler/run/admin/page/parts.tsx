@@ -21,6 +21,19 @@ export function Code({ children }: { children: string }) {
   return <code>{visible(children)}</code>;
 }
 
+/** A text with code between backquotes. */
+export function Quoted({ children }: { children: string }) {
+  return (
+    <>
+      {children
+        .split("`")
+        .map((part, index) =>
+          index % 2 === 1 ? <Code key={index}>{part}</Code> : <Text key={index}>{part}</Text>,
+        )}
+    </>
+  );
+}
+
 interface CardProps {
   readonly title?: ComponentChildren;
   readonly note?: ComponentChildren;

@@ -3,7 +3,7 @@ import type { RequestsData, SeenRequest } from "../api/admin-api.ts";
 import type { PageProps } from "./app.tsx";
 import { useData } from "./data.ts";
 import { type Column, DataTable } from "./data-table.tsx";
-import { amount, clock, count, duration, visible } from "./format.ts";
+import { amount, clock, count, duration, joined, visible } from "./format.ts";
 import { Icon } from "./icons.tsx";
 import { Card, Code, Empty, Loading, PageHead, Pill, Problem, Segmented, Text } from "./parts.tsx";
 
@@ -134,7 +134,7 @@ function RequestTable({
 }) {
   const [limit, setLimit] = useState(PAGE);
   const columns: readonly Column<SeenRequest>[] = [
-    { title: "Time", class: "nowrap", cell: ({ at }) => clock(at) },
+    { title: "Time", class: "nowrap aside", cell: ({ at }) => clock(at) },
     {
       title: "Request",
       class: "wide",
@@ -154,7 +154,7 @@ function RequestTable({
         </>
       ),
     },
-    { title: "Route", cell: ({ route }) => <Text>{route ?? "none"}</Text> },
+    { title: "Route", class: "aside", cell: ({ route }) => <Text>{route ?? "none"}</Text> },
     { title: "Status", cell: (request) => <Status request={request} /> },
     { title: "Decided by", cell: (request) => <Decision request={request} /> },
     {
@@ -186,11 +186,12 @@ function RequestTable({
 /** Rows that are shown at first. */
 const PAGE = 50;
 
-/** Returns who asked, and for which tool or model. */
+/** Returns the caller, and the tool, model or method of MCP. */
 function subjectOf({ notes, caller, client }: SeenRequest): string {
   const all = new Map(notes);
-  const item = all.get("gen_ai.tool.name") ?? all.get("gen_ai.request.model");
-  return [caller ?? client, item].filter((each) => each !== undefined).join(" · ");
+  const item =
+    all.get("gen_ai.tool.name") ?? all.get("gen_ai.request.model") ?? all.get("mcp.method.name");
+  return joined([caller ?? client, item]);
 }
 
 function Status({ request: { status, duration: took } }: { request: SeenRequest }) {

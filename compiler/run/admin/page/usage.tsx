@@ -138,7 +138,7 @@ function Report({
             [
               "Cost",
               dollars(total.cost),
-              isPriced ? "by known prices" : `${count(total.unpriced)} calls without a price`,
+              isPriced ? "by known prices" : `${amount(total.unpriced, "call")} without a price`,
             ],
             ["Requests", count(total.requests), amount(groups.length, "row")],
             ["Input tokens", count(total.input), "prompts"],
