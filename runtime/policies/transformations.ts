@@ -14,7 +14,7 @@ import { replacedHeaders } from "./transformations/replaced-headers.ts";
 import { HeadFilter, WholeFilter } from "./transformations/transformed-response.ts";
 
 /**
- * Changes the request to the upstream. Apart from headers, rules and routes still see the original request. Returns false
+ * Changes the request to the upstream. Apart from headers and the body, rules still see the original request. Returns false
  * if the request was refused because its changed line is invalid; the client's original one must not be forwarded instead.
  */
 export function transformRequest(exchange: Exchange, changes: RequestChanges): boolean {
@@ -38,10 +38,7 @@ export function transformBeforeRouting(exchange: Exchange, changes: RequestChang
   if (line === undefined) return refuseChanged(exchange);
   changeRequestHeaders(exchange, changes);
   exchange.reroute(line);
-  if (!("body" in changes)) return true;
-  const body = bodyBytes(changes.body);
-  replaceBody(exchange, body);
-  exchange.bufferedBody = body;
+  if ("body" in changes) replaceBody(exchange, bodyBytes(changes.body));
   return true;
 }
 
@@ -56,9 +53,11 @@ function refuseChanged(exchange: Exchange): false {
   return false;
 }
 
+/** Replaces the body, also for endpoints that read a buffered one themselves, such as those of models. */
 function replaceBody(exchange: Exchange, body: Uint8Array): void {
   exchange.removeRequestHeader("content-encoding");
   exchange.setRequestBody(body);
+  if (exchange.bufferedBody !== undefined) exchange.bufferedBody = body;
 }
 
 /** Adds values for later expressions under `metadata`; `undefined` ones, which failed, are omitted. */

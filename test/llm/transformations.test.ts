@@ -64,6 +64,16 @@ beforeAll(async () => {
             backends: backend({ openAI: {} }),
           },
           {
+            name: "whole",
+            matches: [{ path: { pathPrefix: "/whole" } }],
+            policies: {
+              ...key,
+              ai: { routes: { "*": "completions" } },
+              transformations: { request: { body: 'json(request.body).merge({"model": "other"})' } },
+            },
+            backends: backend({ openAI: {} }),
+          },
+          {
             name: "embeddings",
             matches: [{ path: { pathPrefix: "/embeddings" } }],
             policies: {
@@ -154,4 +164,9 @@ it("each model of the front door has expressions of its own", async () => {
   expect(received()).toMatchObject({ max_completion_tokens: 10, user: "of-small" });
   await client.chat.completions.create({ model: "large", messages });
   expect(received()).toMatchObject({ max_completion_tokens: 1000, user: "of-large" });
+});
+
+it("a body that an expression computes from the request's is the request of the model", async () => {
+  await openai("whole").chat.completions.create({ model: "m", messages });
+  expect(received()).toEqual({ model: "other", messages });
 });

@@ -236,19 +236,15 @@ function checkPseudo(
   });
 }
 
-/**
- * Reports changes that an MCP endpoint cannot apply: it creates its own requests and responses, so only the
- * client's request can be changed, before routing.
- */
+/** Reports changes of the request line that an MCP endpoint cannot apply: it calls its servers with its own requests. */
 function isEnforced(
-  { add, set, body }: TransformConfig,
+  { add, set }: TransformConfig,
   side: Side,
-  { phase, route, origin, diagnostics }: ResolveContext,
+  { phase, route, diagnostics }: ResolveContext,
 ): boolean {
-  if (route.protocol !== "mcp" || (phase === "PreRouting" && side === "request")) return true;
+  if (route.protocol !== "mcp" || phase === "PreRouting" || side === "response") return true;
   const pseudo = [...add, ...set].find(({ name }) => name.startsWith(":"));
-  const at = body?.origin ?? pseudo?.origin;
-  if (at === undefined) return true;
-  diagnostics.report("needs-host-backend", keyPlace(at ?? origin), { policy: "transformations" });
+  if (pseudo === undefined) return true;
+  diagnostics.report("needs-host-backend", keyPlace(pseudo.origin), { policy: pseudo.name });
   return false;
 }
