@@ -2,11 +2,13 @@ import type { TunnelSettings } from "../../runtime/backends/dynamic/tunnels.ts";
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { span } from "../manifests/field-types.ts";
 import type { BackendConnection, TcpConnection } from "../model/connections.ts";
+import type { CompiledExpression } from "../model/expressions.ts";
 import { HTTP_SERVER } from "../model/traffic.ts";
 import { addressRanges } from "../schema/address-ranges.ts";
 import { parseTimer } from "../schema/duration.ts";
 import {
   duration,
+  expression,
   type Infer,
   integer,
   list,
@@ -15,11 +17,16 @@ import {
   unsupportedBut,
 } from "../schema/schema.ts";
 import type { Backend } from "./backend.ts";
+import type { BackendResolveContext } from "./parts/backend-resolve-context.ts";
 import { resolveConnection, resolveTcpConnection } from "./parts/connection.ts";
+import { checkResult, type ExpectedResult, type ExpressionConfig } from "./parts/expressions.ts";
+import { resolveOfRequest } from "./parts/known-identities.ts";
 import { curlCommand } from "./parts/try-request.ts";
 
 /** `dynamic` as configured. */
 interface DynamicConfig {
+  /** Expression for the destination of a request; `undefined` if requests name it. */
+  readonly target: ExpressionConfig | undefined;
   /** Default port; `undefined` for that of the scheme. */
   readonly port: number | undefined;
   readonly allowPrivate: readonly string[];
@@ -40,6 +47,8 @@ interface Destinations<Connection> {
   /** Non-public addresses and ranges that are allowed. */
   readonly allowPrivate: readonly string[];
   readonly connection: Connection;
+  /** Expression for the destination; `undefined` if requests or connections name it. */
+  readonly target: CompiledExpression | undefined;
   /** `undefined` if clients cannot open tunnels. */
   readonly tunnels: TunnelSettings | undefined;
   readonly origin: Origin;
@@ -73,18 +82,25 @@ export const dynamic: Backend<
   carries: () => [{ traffic: ["forwards", ...HTTP_SERVER] }],
   isOpenProxy: true,
   tunnelPorts: ({ tunnels }) => tunnels?.ports,
-  names: ["upstream", "destinations", "tunnels"],
-  resolve: ({ config: { port, allowPrivate, tunnels }, policies = {}, origin }, context) => {
+  names: ["upstream", "destinations", "tunnels", "destinationOf"],
+  resolve: (
+    { config: { port, target, allowPrivate, tunnels }, policies = {}, origin },
+    context,
+  ) => {
     const { auth } = policies;
     const connection = resolveConnection(policies, context);
     const isPlain = auth?.kind === "passthrough" && auth.place === undefined;
     if (auth !== undefined && (!isPlain || auth.more !== undefined)) {
       context.diagnostics.report("dynamic-credential", keyPlace(auth.origin), {});
     }
-    if (tunnels === undefined && port === undefined && connection.tls === undefined)
+    const isChosen = target !== undefined;
+    if (!isChosen && tunnels === undefined && port === undefined && connection.tls === undefined)
       context.diagnostics.report("no-tunnels", keyPlace(origin), {});
+    const chosen = target && resolveTarget(target, context);
+    if (isChosen && chosen === undefined) return undefined;
     return {
       kind: "dynamic",
+      target: chosen,
       port: port ?? (connection.tls === undefined ? 80 : 443),
       allowPrivate: allowPrivate.toSorted(),
       connection,
@@ -93,13 +109,18 @@ export const dynamic: Backend<
     };
   },
   resolveTcp: ({ config, policies = {}, origin }, context) => {
-    const { port = 443, allowPrivate, tunnels } = config;
+    const { port = 443, target, allowPrivate, tunnels } = config;
+    if (target !== undefined) {
+      const params = { field: '"target"', actsOn: "requests", found: "connections" };
+      context.diagnostics.report("misplaced-field", keyPlace(target.origin), params);
+    }
     if (tunnels !== undefined) {
       const params = { field: '"connect"', actsOn: "requests", found: "connections" };
       context.diagnostics.report("misplaced-field", keyPlace(tunnels.origin), params);
     }
     return {
       kind: "dynamic",
+      target: undefined,
       port,
       allowPrivate: allowPrivate.toSorted(),
       connection: resolveTcpConnection(policies, context),
@@ -107,7 +128,9 @@ export const dynamic: Backend<
       origin,
     };
   },
-  describe: () => [{ label: "the host of each request" }],
+  describe: ({ target }) => [
+    { label: target === undefined ? "the host of each request" : `the host of ${target.source}` },
+  ],
   describeTcp: () => ({ label: "the server of each connection" }),
   tryCommand: (request) =>
     curlCommand({ ...request, origin: `http://${request.namedHost ?? "example.com"}` }, [
@@ -116,14 +139,37 @@ export const dynamic: Backend<
     ]),
 };
 
+const DESTINATION: ExpectedResult = {
+  expected: "a string: host:port",
+  isOfType: (type) => type === "string",
+  isGood: (value) => /^(?:\[[^\]]+\]|[^:[\]/]+)(?::\d{1,5})?$/.test(String(value)),
+};
+
+/** Compiles the expression of a destination; returns `undefined` if it is invalid (reported). */
+function resolveTarget(
+  target: ExpressionConfig,
+  context: BackendResolveContext,
+): CompiledExpression | undefined {
+  const compiled = resolveOfRequest(target, { phase: "request", slot: "value" }, context);
+  const isValid =
+    compiled !== undefined &&
+    checkResult(compiled, DESTINATION, target.origin, context.diagnostics);
+  return isValid ? compiled : undefined;
+}
+
 /**
  * Returns the schema of a dynamic forward proxy. The specification has no fields for it; ours only extend what is
  * allowed. `defaults` describes the default port.
  */
 function dynamicSchema(namedBy: string, defaults: string) {
-  return object(dynamicFields(namedBy, defaults), {
-    description: `Forwards each ${namedBy} to the host that it names.`,
-  });
+  const target = unsupportedBut(
+    "destinations of connections by an expression",
+    "write a route with its hostnames and a `host` backend for each destination",
+  );
+  return object(
+    { ...dynamicFields(namedBy, defaults), target },
+    { description: `Forwards each ${namedBy} to the host that it names.` },
+  );
 }
 
 /** Returns the schema for requests, which may also open tunnels. */
@@ -131,6 +177,9 @@ function httpSchema(namedBy: string, defaults: string, idleTimeout: Schema<strin
   return object(
     {
       ...dynamicFields(namedBy, defaults),
+      target: expression(
+        "CEL expression for the destination of a request, as `host:port`, instead of the host that it names. The host of the request stays. Without a value, the response is 502.",
+      ),
       connect: object(
         {
           ports: list(integer("A port.", 1, 65535), {
@@ -151,7 +200,10 @@ function httpSchema(namedBy: string, defaults: string, idleTimeout: Schema<strin
         },
       ),
     },
-    { description: `Forwards each ${namedBy} to the host that it names.` },
+    {
+      atMostOneOf: ["target", "connect"],
+      description: `Forwards each ${namedBy} to the host that it names, or to that of an expression.`,
+    },
   );
 }
 
@@ -160,10 +212,6 @@ const IDLE_TIMEOUT = "How long an idle tunnel stays open; 10m by default.";
 function dynamicFields(namedBy: string, defaults: string) {
   return {
     port: integer(`Port for a ${namedBy} that names none; ${defaults} by default.`, 1, 65535),
-    target: unsupportedBut(
-      "destinations by an expression",
-      "let clients name the host, or write a route with a `host` backend for each destination",
-    ),
     allowPrivate: addressRanges(
       "Non-public addresses that are allowed. Loopback, private and link-local addresses are refused " +
         "otherwise. A cloud's metadata address must be listed individually.",
@@ -174,11 +222,12 @@ function dynamicFields(namedBy: string, defaults: string) {
 type DynamicValue = Infer<ReturnType<typeof httpSchema>>;
 
 function lowerDynamic(
-  { port, allowPrivate = [], connect }: DynamicValue,
+  { port, target, allowPrivate = [], connect }: DynamicValue,
   { origin }: { readonly origin: Origin },
 ): DynamicConfig {
   return {
     port,
+    target: target === undefined ? undefined : { text: target, origin: childOf(origin, "target") },
     allowPrivate,
     tunnels: connect && {
       settings: {

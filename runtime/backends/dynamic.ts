@@ -93,6 +93,25 @@ export class Destinations {
 }
 
 /**
+ * Returns the upstream of a destination that an expression computed. Returns `undefined` if there is none, or if it may not
+ * be reached; the request was then answered (502, 400, or 403 with the reason in the log).
+ */
+export function computedDestination(
+  exchange: Exchange,
+  destinations: Destinations,
+  target: unknown,
+): Upstream | undefined {
+  if (typeof target !== "string") {
+    logFields(exchange.record).set("error", "the target's expression has no value");
+    refuse(exchange, 502, "UpstreamFailure", "no destination");
+    return undefined;
+  }
+  const upstream = openDestination(exchange, destinations, target);
+  exchange.upstreamHost ??= exchange.host;
+  return upstream;
+}
+
+/**
  * Returns the upstream that the request names: by a policy's change of its Host, otherwise by its Host. Returns `undefined` if
  * it may not be reached; the request was then answered (400, or 403 with the reason in the log).
  */
@@ -101,6 +120,17 @@ export function chooseDestination(
   destinations: Destinations,
 ): Upstream | undefined {
   const authority = exchange.upstreamHost ?? exchange.host;
+  const upstream = openDestination(exchange, destinations, authority);
+  // The destination must see the host that was checked.
+  if (upstream !== undefined) exchange.upstreamHost = authority;
+  return upstream;
+}
+
+function openDestination(
+  exchange: Exchange,
+  destinations: Destinations,
+  authority: string,
+): Upstream | undefined {
   const chosen = readDestination(authority.toLowerCase(), destinations.settings.port);
   const upstream = "fault" in chosen ? chosen : destinations.upstream(chosen, exchange.gateway);
   if ("fault" in upstream) {
@@ -113,8 +143,6 @@ export function chooseDestination(
     refuseDestination(exchange, { fault: "forbidden", why: "the request is in a loop" });
     return undefined;
   }
-  // The destination must see the host that was checked.
-  exchange.upstreamHost = authority;
   // RFC 9110 7.6.3: a proxy adds itself to Via, and so recognizes loops.
   const hop = `${exchange.version.slice("HTTP/".length)} ${marks[0]}`;
   exchange.setRequestHeader("via", via === undefined ? hop : `${via}, ${hop}`);

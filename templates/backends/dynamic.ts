@@ -1,10 +1,13 @@
 import type { BackendNode, TcpBackendNode } from "../../compiler/ir/backends.ts";
+import { bufferStep } from "../code/buffer-step.ts";
 import { code, literal } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Code, Hole, Printable } from "../code/hole.ts";
 import { imported } from "../code/names.ts";
+import { readsBody } from "../code/reads.ts";
 import type { Trace } from "../code/trace.ts";
 import { milliseconds } from "../code/units.ts";
+import { type ValueFunction, valueFunction } from "../code/value-function.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
 import { connectionSettings, passthrough, tcpSettings } from "./parts/connection.ts";
 import { plainForward } from "./parts/forward.ts";
@@ -21,7 +24,7 @@ export const dynamicTemplate: BackendTemplate<"dynamic"> = {
 };
 
 function dynamicCode([node]: AtLeastOne<BackendNode<"dynamic">>, scope: BackendScope): BackendCode {
-  const { connection, port, allowPrivate, tunnels, origin } = node;
+  const { connection, port, target, allowPrivate, tunnels, origin } = node;
   const settings: Readonly<Record<string, Printable | undefined>> = {
     scheme: connection.tls === undefined ? "http" : "https",
     port,
@@ -33,6 +36,9 @@ function dynamicCode([node]: AtLeastOne<BackendNode<"dynamic">>, scope: BackendS
   const tunnelClass = imported("gwc/runtime/backends/dynamic/tunnels", "Tunnels");
   const token = passthrough([connection]);
   const pass = scope.forward ?? plainForward;
+  const computed =
+    target && valueFunction("destinationOf", target, scope.expressions, scope.variables);
+  const waits = target !== undefined && readsBody([target], "request");
   return {
     declarations: [
       code`
@@ -42,18 +48,27 @@ function dynamicCode([node]: AtLeastOne<BackendNode<"dynamic">>, scope: BackendS
       ...(opened === undefined
         ? []
         : [code`const tunnels = new ${tunnelClass}(destinations, ${literal(opened)});`]),
+      ...(computed === undefined ? [] : [computed.declaration]),
     ],
     first: [],
     guard: [],
     step: [
       ...(opened === undefined ? [] : [tunnelStep(scope.admissionOf(node))]),
       ...token,
-      code`const upstream = ${imported(MODULE, "chooseDestination")}(exchange, destinations);`,
+      ...(waits ? [bufferStep(scope.maxBufferSize)] : []),
+      code`const upstream = ${chosenBy(computed)};`,
       code`if (upstream === undefined) return;`,
       code`return ${pass(code`upstream`)};`,
     ],
-    isAsync: false,
+    isAsync: waits,
   };
+}
+
+/** Writes the choice of the destination: by the value of an expression, or by the request itself. */
+function chosenBy(computed: ValueFunction | undefined): Code {
+  return computed === undefined
+    ? code`${imported(MODULE, "chooseDestination")}(exchange, destinations)`
+    : code`${imported(MODULE, "computedDestination")}(exchange, destinations, ${computed.call})`;
 }
 
 /**

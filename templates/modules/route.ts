@@ -6,6 +6,7 @@ import type { BackendCode } from "../backends/backend.ts";
 import { backendTemplateOf } from "../backends/index.ts";
 import { credentialReads } from "../backends/parts/credential-reads.ts";
 import { backendsCode, servedKinds } from "../backends/shares.ts";
+import { bufferStep } from "../code/buffer-step.ts";
 import { code, comment, join } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
 import type { Code, Expression, Hole } from "../code/hole.ts";
@@ -16,7 +17,6 @@ import { RouteVariables } from "../code/variables.ts";
 import {
   allowedOrigins,
   asksBeforeCalls,
-  bufferStep,
   type ChainScope,
   establishAttributes,
   isAsyncChain,

@@ -17,6 +17,7 @@ import { RawClient } from "../harness/raw-client.ts";
 import { refusals } from "../harness/refusals.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { program } from "../harness/tool.ts";
+import { findings } from "../policies/refused.ts";
 
 const anyone = { authorization: { rules: ["true"] } };
 const names = pathToFileURL(join(import.meta.dirname, "../harness/fake-names.mjs"));
@@ -295,6 +296,32 @@ it("rules decide about the destination; a rewritten host is the destination, wit
   // The rules do not allow it; its certificate is another one's.
   expect(await get("/", "b.test")).toMatch(/^HTTP\/1\.1 403 [\s\S]*authorization failed$/);
   expect(await get("/", "c.test")).toMatch(/^HTTP\/1\.1 503 /);
+});
+
+it("an expression computes the destination, with the same addresses allowed", async () => {
+  const server = await startServer(echo);
+  const addresses = { "a.test": ["127.0.0.1"] };
+  const target = `request.headers["x-pod"] + ":" + string(json(request.body).port)`;
+  const gateway = await startProxy({ target, allowPrivate: ["127.0.0.1"] }, { addresses });
+  const status = async (pod: string, port: unknown = server.port): Promise<string> => {
+    const parameters = ["-H", `x-pod: ${pod}`, "-H", "Host: site.test", "-d"];
+    return curl(...parameters, JSON.stringify({ port }), `http://127.0.0.1:${gateway.port}/a`);
+  };
+  expect(await status("a.test")).toMatch(/^site\.test \/a 1\.1 gwc-[0-9a-f]{16} 200$/);
+  expect(await status("127.0.0.2")).toMatch(/ 403$/);
+  expect(await status("not a host")).toMatch(/ 400$/);
+  expect(await status("a.test", gateway.port)).toMatch(/ 403$/);
+  const without = curl("-X", "POST", `http://127.0.0.1:${gateway.port}/`);
+  expect(await without).toMatch(/^no destination.* 502$/s);
+});
+
+it("an expression excludes tunnels, and does not act on connections", () => {
+  const errors = (dynamic: object) => findings({ policies: anyone, backends: [{ dynamic }] });
+  expect(errors({ target: '"a.test:80"' })).toEqual([]);
+  expect(errors({ target: '"a.test:80"', connect: {} })).toEqual(["wrong-choice"]);
+  expect(errors({ target: "request.hosts" })).toEqual(["cel-unknown-field"]);
+  expect(errors({ target: '"http://a.test/"' })).toEqual(["cel-wrong-result"]);
+  expect(errors({ target: "request.method == 'GET'" })).toEqual(["cel-wrong-result"]);
 });
 
 it("connections are kept for a bounded number of destinations", async () => {

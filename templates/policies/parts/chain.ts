@@ -1,10 +1,10 @@
 import type { PolicyKind, PolicyUse } from "../../../compiler/ir/policies.ts";
+import { bufferStep } from "../../code/buffer-step.ts";
 import { code } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
 import type { Hole, ImportSymbol } from "../../code/hole.ts";
-import { imported, name } from "../../code/names.ts";
+import { name } from "../../code/names.ts";
 import type { Trace } from "../../code/trace.ts";
-import { bytes } from "../../code/units.ts";
 import type { RouteVariables } from "../../code/variables.ts";
 import { templateOf } from "../index.ts";
 import type { PolicyCode } from "../policy.ts";
@@ -142,10 +142,4 @@ function ownOrigins<Kind extends PolicyKind>({
   settings,
 }: PolicyUse<Kind>): readonly string[] {
   return templateOf(kind).allowedOrigins?.(settings) ?? [];
-}
-
-/** Writes the step that buffers the body. */
-export function bufferStep(limit: number): Hole {
-  const buffer = imported("gwc/runtime/http/buffer-body", "bufferBody");
-  return code`if (!(await ${buffer}(exchange, ${bytes(limit)}))) return;`;
 }

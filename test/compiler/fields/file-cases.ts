@@ -609,6 +609,7 @@ export const known: KnownValues = {
   "extAuthz.failureMode": ["allow", { denyWithStatus: 500 }, { denyWithStatus: 501 }],
   "extAuthz.cache": [{ key: ["request.path"], ttl: "7s" }],
   "delay.duration": ["7s", "11s"],
+  "dynamic.target": ['"a.test:80"', '"b.test:80"'],
   "cache.ttl": ["7s", "11s"],
   "cache.semantic": [{ model: "a", host: "127.0.0.1:9001" }],
   "cache.semantic.host": ["127.0.0.1:9001", "127.0.0.1:9002"],

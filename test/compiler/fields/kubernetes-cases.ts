@@ -743,6 +743,7 @@ export const known: KnownValues = {
   "allowedRoutes.namespaces": [chosen],
   "allowedListeners.namespaces": [chosen],
   "delay.duration": ["7s", "11s"],
+  "dynamicForwardProxy.target": ['"a.test:80"', '"b.test:80"'],
   "cache.ttl": ["7s", "11s"],
   "extAuth.http.path": ['"/a"', '"/b"'],
   "extAuth.http.redirect": ['"/a"', '"/b"'],
