@@ -63,7 +63,7 @@ function serveGuarded(
     client: exchange,
     body: {},
   });
-  const guards = new CallGuards(exchange, texts);
+  const guards = new CallGuards(exchange, call, texts);
   const guard = guards.responseGuard(target, call);
   // Guards need the body uncompressed.
   exchange.setRequestHeader("accept-encoding", "identity");

@@ -12,9 +12,13 @@ export interface ScriptedReply {
 
 /**
  * A server with the APIs of all providers, which gives the response that a test chooses and ends with the test. It
- * accepts any request itself: the layer in front of it accepts those that are valid by the provider's own schema.
+ * accepts any request itself: the layer in front of it accepts those that are valid by the provider's own schema, unless
+ * fields are newer than that.
  */
-export async function startProvider(replies: readonly ScriptedReply[]): Promise<Scripted> {
+export async function startProvider(
+  replies: readonly ScriptedReply[],
+  takes: "valid" | "anything" = "valid",
+): Promise<Scripted> {
   const server = new LLMock({ port: 0 });
   for (const { prompt, response } of replies) server.on({ userMessage: prompt }, response);
   await server.start();
@@ -29,5 +33,5 @@ export async function startProvider(replies: readonly ScriptedReply[]): Promise<
     response.writeHead(said.status, { "content-type": type });
     if (said.body === null) response.end();
     else await pipeline(Readable.fromWeb(said.body), response).catch(() => response.destroy());
-  });
+  }, takes);
 }

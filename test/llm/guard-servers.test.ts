@@ -107,9 +107,10 @@ describe("a webhook", () => {
     const call = webhook.seen().at(-1);
     expect(call).toMatchObject({ kind: "mask", phase: "request" });
     const sent = new Headers(call?.headers);
-    expect(["x-tenant", "x-key", "x-none"].map((name) => sent.get(name))).toEqual([
+    expect(["x-tenant", "x-key", "x-asked", "x-none"].map((name) => sent.get(name))).toEqual([
       "blue-1",
       "blue",
+      "openai/m",
       null,
     ]);
     expect(JSON.parse(String(provider.received.at(-1)?.body)).messages).toEqual([

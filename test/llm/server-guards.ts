@@ -39,6 +39,7 @@ export function serverGuards(webhook: string, services: string): Readonly<Record
             headers: {
               "X-Tenant": 'request.headers["x-tenant"] + "-1"',
               "x-key": "apiKey.name",
+              "x-asked": 'llm.provider + "/" + llmRequest.model',
               "x-none": 'request.headers["x-missing"]',
               ":path": '"/mask" + "/request"',
             },

@@ -7,11 +7,16 @@ import { startProvider } from "../harness/model-provider.ts";
 let server: Awaited<ReturnType<typeof startProvider>>;
 let gateway: Gateway;
 
-const backend = (provider: object) => [{ ai: { provider, hostOverride: server.host } }];
+const backend = (provider: object, { host } = server) => [{ ai: { provider, hostOverride: host } }];
+
+/** The same with fields that its schema does not have yet. */
+let newer: Awaited<ReturnType<typeof startProvider>>;
 const key = { backendAuth: { key: "${KEY}" } };
 
 beforeAll(async () => {
-  server = await startProvider([{ prompt: "", response: { content: "Hi." } }]);
+  const replies = [{ prompt: "", response: { content: "Hi." } }];
+  server = await startProvider(replies);
+  newer = await startProvider(replies, "anything");
   const transformations = {
     max_tokens: "llmRequest.max_tokens > 100 ? 100 : llmRequest.max_tokens",
     temperature: "llmRequest.temperature / 2.0",
@@ -69,9 +74,34 @@ beforeAll(async () => {
             policies: {
               ...key,
               ai: { routes: { "*": "completions" } },
-              transformations: { request: { body: 'json(request.body).merge({"model": "other"})' } },
+              transformations: {
+                request: { body: 'json(request.body).merge({"model": "other"})' },
+              },
             },
             backends: backend({ openAI: {} }),
+          },
+          {
+            name: "moderated",
+            matches: [{ path: { pathPrefix: "/moderated" } }],
+            policies: {
+              ...key,
+              ai: {
+                routes: {
+                  "/responses": "responses",
+                  "/messages": "messages",
+                  "/embeddings": "embeddings",
+                  "*": "completions",
+                },
+              },
+            },
+            backends: backend(
+              {
+                openAI: {
+                  moderation: { policy: { input: { mode: "block" }, output: { mode: "score" } } },
+                },
+              },
+              newer,
+            ),
           },
           {
             name: "embeddings",
@@ -96,8 +126,8 @@ function openai(path: string, headers: Readonly<Record<string, string>> = {}): O
 const messages = [{ role: "user" as const, content: "Hello" }];
 
 /** Returns the last request of the provider. */
-function received() {
-  return JSON.parse(server.received.at(-1)?.body.toString() ?? "");
+function received({ received: all } = server) {
+  return JSON.parse(all.at(-1)?.body.toString() ?? "");
 }
 
 it("expressions compute fields of a request, in addition to overrides that they see", async () => {
@@ -169,4 +199,22 @@ it("each model of the front door has expressions of its own", async () => {
 it("a body that an expression computes from the request's is the request of the model", async () => {
   await openai("whole").chat.completions.create({ model: "m", messages });
   expect(received()).toEqual({ model: "other", messages });
+});
+
+it("OpenAI moderates each chat if it is told to, for clients of every format", async () => {
+  const moderation: OpenAI.ChatCompletionCreateParams["moderation"] = {
+    model: "omni-moderation-latest",
+    policy: { input: { mode: "block" }, output: { mode: "score" } },
+  };
+  const client = openai("moderated");
+  const asked = { model: "m", messages, moderation: { model: "none" } };
+  await client.chat.completions.create(asked);
+  expect(received(newer)).toEqual({ model: "m", messages, moderation });
+  await client.responses.create({ model: "m", input: "Hello" });
+  expect(received(newer)).toMatchObject({ input: "Hello", moderation });
+  const body = { model: "m", max_tokens: 9, messages };
+  await client.post("/messages", { body });
+  expect(received(newer)).toMatchObject({ messages, moderation });
+  await client.embeddings.create({ model: "m", input: "Hello" }).catch(() => undefined);
+  expect(received(newer)).toEqual({ model: "m", input: "Hello", encoding_format: "base64" });
 });

@@ -9,7 +9,8 @@ let server: RawUpstream;
 let gateway: Gateway;
 
 const tool = (name: string) => ({ name, inputSchema: { type: "object" } });
-const renamed = 'string(request.body).replace("\\"old\\"", "\\"" + request.headers["x-tool"] + "\\"")';
+const renamed =
+  'string(request.body).replace("\\"old\\"", "\\"" + request.headers["x-tool"] + "\\"")';
 
 beforeAll(async () => {
   server = await startUpstream(servingTools("one", [tool("new"), tool("secret")]));

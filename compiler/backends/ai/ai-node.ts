@@ -4,6 +4,7 @@ import type { ModelTraits } from "../../../runtime/llm/chat/request.ts";
 import type { KeyHeader } from "../../../runtime/llm/providers/provider.ts";
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../../model/connections.ts";
+import type { Json } from "../../model/json.ts";
 import type { ProviderPolicies, RouteType } from "../../model/llm-policies.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
 import type { HealthNode } from "../parts/health.ts";
@@ -98,6 +99,8 @@ export interface AiProviderNode {
   readonly transforms: TransformsNode | undefined;
   /** Fields of translated requests computed by expressions; `undefined` if none. */
   readonly finalTransforms: TransformsNode | undefined;
+  /** Fields of every chat request in the provider's format; empty if there are none. */
+  readonly chatFields: Readonly<Record<string, Json>>;
   /** Guards of requests and responses; `undefined` if none. */
   readonly guard: PromptGuardNode | undefined;
   /** Cache of its responses; `undefined` if there is none. */

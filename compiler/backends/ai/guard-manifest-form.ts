@@ -58,7 +58,7 @@ const webhook = object(
   {
     failureMode,
     headers: expressionsSchema(
-      "Headers computed from the client's request and sent to the guard, replacing forwarded ones of the same name; one whose expression fails is omitted.",
+      "Headers computed from the client's request, also from `llmRequest` on routes to models, and sent to the guard, replacing forwarded ones of the same name; one whose expression fails is omitted.",
     ),
     backendRef: backendReference("The guard's server."),
     forwardHeaderMatches: list(

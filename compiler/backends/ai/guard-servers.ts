@@ -60,7 +60,7 @@ const webhook = object(
         "Headers of the client's request that are forwarded to the webhook if their values match.",
     }),
     headers: expressionsSchema(
-      "Headers computed from the client's request and sent to the webhook, replacing forwarded ones of the same name; one whose expression fails is omitted. `:path` replaces `/request` and `/response`.",
+      "Headers computed from the client's request, also from `llmRequest` on routes to models, and sent to the webhook, replacing forwarded ones of the same name; one whose expression fails is omitted. `:path` replaces `/request` and `/response`.",
     ),
     failureMode,
   },

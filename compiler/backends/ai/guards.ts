@@ -14,7 +14,7 @@ import {
   type RejectionConfig,
 } from "../../model/prompt-guards.ts";
 import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
-import { resolveServerGuard, type ServerGuardNode } from "./server-guards.ts";
+import { type GuardPlace, resolveServerGuard, type ServerGuardNode } from "./server-guards.ts";
 
 /** Guards of a provider's requests and responses, complete. */
 export interface PromptGuardNode {
@@ -69,7 +69,7 @@ export function resolvePromptGuard(
   const { diagnostics } = context;
   const isValid = checkTraffic(value, types, origin, diagnostics);
   const resolve = (guards: readonly GuardConfig[]) =>
-    guards.flatMap((guard) => resolveGuard(guard, window, context) ?? []);
+    guards.flatMap((guard) => resolveGuard(guard, { window, phase: "llm" }, context) ?? []);
   const [requests, responses] = [resolve(request), resolve(response)];
   const acts =
     [...requests, ...responses].some(waitsForMore) ||
@@ -160,19 +160,20 @@ export function resolveWholeGuards(
   guards: readonly GuardConfig[],
   context: BackendResolveContext,
 ): readonly GuardNode[] | undefined {
-  const resolved = guards.flatMap((guard) => resolveGuard(guard, undefined, context) ?? []);
+  const place = { window: undefined, phase: "request" } as const;
+  const resolved = guards.flatMap((guard) => resolveGuard(guard, place, context) ?? []);
   return resolved.length < guards.length ? undefined : resolved;
 }
 
 /** `window`: characters of a stream that are held back; `undefined` if texts are whole. */
 function resolveGuard(
   guard: GuardConfig,
-  window: number | undefined,
+  { window, phase }: Pick<GuardPlace, "phase"> & { readonly window: number | undefined },
   context: BackendResolveContext,
 ): GuardNode | undefined {
   return guard.kind === "regex"
     ? resolveRegexGuard(guard, window, context.diagnostics)
-    : resolveServerGuard(guard, window ?? DEFAULT_GUARD_WINDOW, context);
+    : resolveServerGuard(guard, { window: window ?? DEFAULT_GUARD_WINDOW, phase }, context);
 }
 
 function resolveRegexGuard(

@@ -118,6 +118,7 @@ export function resolveProvider(
     policies: merged.ai && policies,
     transforms,
     finalTransforms,
+    chatFields: chatFieldsOf(options),
     guard,
     cache: cached,
     health: isOne ? reportHealth(health, place, context) : providerHealth(health, context),
@@ -199,6 +200,13 @@ function dialectOf<Kind extends ProviderKind>(
   const guardrail = providerOf<Kind>(kind).guardrail?.(value);
   const { affinity: _, ...caching } = policies?.promptCaching?.value ?? {};
   return { ...(guardrail && { guardrail }), ...(isCaching(caching) && { caching }) };
+}
+
+function chatFieldsOf<Kind extends ProviderKind>({
+  kind,
+  value,
+}: ProviderOptions<Kind>): AiProviderNode["chatFields"] {
+  return providerOf<Kind>(kind).chatFields?.(value) ?? {};
 }
 
 function isCaching(caching: Partial<PromptCaching>): caching is PromptCaching {

@@ -90,17 +90,25 @@ export interface AzureGuardNode
   readonly key: Text | MountedFile | undefined;
 }
 
+/** Where a guard that calls a server is configured. */
+export interface GuardPlace {
+  /** Characters of a stream that are held back. */
+  readonly window: number;
+  /** Phase of the expressions for headers of webhooks: `llm` reads the request to a model. */
+  readonly phase: "llm" | "request";
+}
+
 /** Resolves a guard that calls a server; returns `undefined` if a mistake was reported. */
 export function resolveServerGuard(
   guard: ServerGuardConfig,
-  window: number,
+  { window, phase }: GuardPlace,
   context: BackendResolveContext,
 ): ServerGuardNode | undefined {
   const { passesOnFailure, rejection } = guard;
   const common = { scope: guard.scope?.parts, window, passesOnFailure, rejection };
   switch (guard.kind) {
     case "webhook":
-      return resolveWebhook(guard, common, context);
+      return resolveWebhook(guard, { common, phase }, context);
     case "openAIModeration": {
       if (guard.host === undefined) requireKey(guard, context);
       const target = serviceTarget(guard, { url: "https://api.openai.com" }, context);
@@ -148,7 +156,10 @@ function azureToken(host: Text | undefined): Pick<KnownService, "auth"> | undefi
 
 function resolveWebhook(
   { server, forwardHeaders, headers: made }: WebhookGuardConfig,
-  common: Omit<AskingGuardNode, "target">,
+  {
+    common,
+    phase,
+  }: Pick<GuardPlace, "phase"> & { readonly common: Omit<AskingGuardNode, "target"> },
   context: BackendResolveContext,
 ): WebhookGuardNode | undefined {
   const target = resolveTarget(server, context);
@@ -158,7 +169,7 @@ function resolveWebhook(
   );
   const values = resolveExpressions(
     made.map((each) => ({ ...each, name: each.name.toLowerCase() })),
-    "request",
+    phase,
     context,
   );
   if (target === undefined || values === undefined || areNames.includes(false)) return undefined;

@@ -58,10 +58,10 @@ export class CallAttempts {
   #failure: FailedAttempt | undefined;
 
   constructor(context: CallContext, targets: Iterable<LlmTarget>) {
-    const { exchange, service, retry } = context;
+    const { exchange, service, call, retry } = context;
     this.#context = context;
     this.#targets = (retry === undefined ? targets : this.#inTurn(targets))[Symbol.iterator]();
-    this.#guards = service.texts && new CallGuards(exchange, service.texts);
+    this.#guards = service.texts && new CallGuards(exchange, call, service.texts);
     this.#deadline =
       service.timeout === undefined
         ? Number.POSITIVE_INFINITY
@@ -88,6 +88,8 @@ export class CallAttempts {
   }
 
   async #tryGuarded(guards: CallGuards, call: ChatCall, target: LlmTarget): Promise<void> {
+    // Headers of webhooks may read which provider it is.
+    if (target.guard !== undefined) this.#context.attributes.provider = target.provider.system;
     const guarded = await guards.callFor(target, call);
     await this.#tryAfter(this.#serve(guarded, target));
   }

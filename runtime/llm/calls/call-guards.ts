@@ -16,11 +16,14 @@ import type { LlmTarget } from "./target.ts";
 /** Guards of one call, across providers. A guard that several providers share checks the same text once. */
 export class CallGuards {
   readonly #exchange: Exchange;
+  readonly #sent: ChatCall;
   readonly #format: TextFormat;
   readonly #seen = new Map<PromptGuard, { readonly text: string; readonly guarded: ChatCall }>();
 
-  constructor(exchange: Exchange, format: TextFormat) {
+  /** `sent`: the client's call. */
+  constructor(exchange: Exchange, sent: ChatCall, format: TextFormat) {
     this.#exchange = exchange;
+    this.#sent = sent;
     this.#format = format;
   }
 
@@ -29,7 +32,7 @@ export class CallGuards {
     if (guard === undefined || guard.request.length === 0) return call;
     const seen = this.#seen.get(guard);
     if (seen?.text === call.text) return seen.guarded;
-    const run = new GuardRun("request", this.#exchange);
+    const run = new GuardRun("request", this.#exchange, this.#sent);
     const { simple } = this.#format;
     if (simple !== undefined && isClearJson(call.text, simple.request, guard.request, run)) {
       recordGuards(this.#exchange, guard.request, run);
@@ -52,14 +55,14 @@ export class CallGuards {
   responseGuard({ guard }: LlmTarget, { isStream }: ChatCall): ResponseGuard | undefined {
     if (guard === undefined || guard.response.length === 0) return undefined;
     if (isStream && guard.passesStreams === true) return undefined;
-    const run = new GuardRun("response", this.#exchange);
+    const run = new GuardRun("response", this.#exchange, this.#sent);
     return { run, steps: guard.response, format: this.#format };
   }
 
   /** Returns a provider's error as the client may see it. Rejects with LlmRefusal if a guard refuses it. */
   async errorFor({ guard }: LlmTarget, error: LlmError): Promise<LlmError> {
     if (guard === undefined || guard.response.length === 0) return error;
-    const run = new GuardRun("response", this.#exchange);
+    const run = new GuardRun("response", this.#exchange, this.#sent);
     const given = await guardError(error, { run, steps: guard.response });
     recordGuards(this.#exchange, guard.response, run);
     if (run.error !== undefined) throw new LlmRefusal(run.error);

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../cel/variables.ts";
 import type { Exchange, RefusalReason } from "../../http/exchange.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 
@@ -31,9 +32,13 @@ export class GuardRun {
   /** Error for the client after a rejection; no text is forwarded then. */
   error: LlmError | undefined;
 
-  constructor(phase: "request" | "response", exchange?: Exchange) {
+  /** The client's call of a model, whose body is parsed on access; `undefined` if the texts belong to none. */
+  readonly call: { readonly body: JsonObject } | undefined;
+
+  constructor(phase: "request" | "response", exchange?: Exchange, call?: GuardRun["call"]) {
     this.phase = phase;
     this.exchange = exchange;
+    this.call = call;
   }
 
   /** Returns the outcome of a guard so far. */

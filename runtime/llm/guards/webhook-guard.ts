@@ -7,6 +7,7 @@ import { fieldValue } from "../../policies/transformations/field-value.ts";
 import type { HeaderValue } from "../../policies/transformations/message-changes.ts";
 import { targetValue } from "../../policies/transformations/target-value.ts";
 import { callServer } from "./call-server.ts";
+import type { GuardRun } from "./guard-run.ts";
 import type { GuardStep } from "./prompt-guard.ts";
 import type { GuardVerdict, ServerGuardSettings } from "./server-guard.ts";
 import { ServerGuardStep } from "./server-step.ts";
@@ -16,7 +17,14 @@ export interface WebhookSettings extends ServerGuardSettings {
   /** Headers of the client's request that are forwarded to it. */
   readonly forwardHeaders: readonly HeaderMatch[];
   /** Configured headers; `:path` sets the path. Absent if there are no such headers. */
-  readonly headers?: (request: Exchange) => readonly HeaderValue[];
+  readonly headers?: (asked: WebhookCall) => readonly HeaderValue[];
+}
+
+/** What expressions for headers read. */
+export interface WebhookCall {
+  readonly request: Exchange;
+  /** Body of the client's request to a model; empty if there is none. */
+  readonly llmRequest: JsonObject;
 }
 
 /** A header with a matching value. */
@@ -34,17 +42,26 @@ export function webhookGuard({ forwardHeaders, headers, ...settings }: WebhookSe
     check: async (input) => {
       const {
         texts,
-        run: { phase, exchange },
+        run: { phase, exchange, call },
       } = input;
       const form = FORMS[phase];
       const sent = forwarded(exchange?.requestHeaders ?? [], forwardHeaders);
-      const made = (exchange && headers?.(exchange)) ?? [];
+      const made = (exchange && headers?.(calledWith(exchange, call))) ?? [];
       const request = { ...place(`/${phase}`, sent, made), body: { body: form.write(texts) } };
       const { action } = await callServer(settings, request, input);
       if (!isJsonObject(action)) throw new Error("no action");
       return verdictOf(action, form);
     },
   });
+}
+
+function calledWith(request: Exchange, call: GuardRun["call"]): WebhookCall {
+  return {
+    request,
+    get llmRequest() {
+      return call?.body ?? {};
+    },
+  };
 }
 
 /** Form of texts in a phase. */

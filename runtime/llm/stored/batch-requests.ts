@@ -48,7 +48,7 @@ export class BatchRequests {
     const general = this.#targetOf(call, service);
     const transformed = general.transform?.(this.#exchange, call) ?? call;
     const { texts } = service;
-    const guards = texts && new CallGuards(this.#exchange, texts);
+    const guards = texts && new CallGuards(this.#exchange, call, texts);
     const given = guards === undefined ? transformed : await guards.callFor(general, transformed);
     const model = modelOf(given, general);
     const target = general.forModel?.(model, given) ?? general;

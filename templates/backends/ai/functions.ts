@@ -1,17 +1,17 @@
 import type { Origin } from "../../../compiler/diagnostics/diagnostic.ts";
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
 import type { CompiledExpression } from "../../../compiler/model/expressions.ts";
-import { code, comment, join, literal } from "../../code/code.ts";
+import { code, comment, literal } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
 import { headerList } from "../../code/header-list.ts";
 import type { Code, Name, Printable } from "../../code/hole.ts";
 import { returned } from "../../code/layout.ts";
-import { logVariables } from "../../code/log-variables.ts";
 import { capitalized, imported, importedType, name } from "../../code/names.ts";
 import type { Trace } from "../../code/trace.ts";
 import { nonEmpty } from "../../code/units.ts";
 import type { BackendScope } from "../backend.ts";
 import { unhealthyFunction } from "../parts/health.ts";
+import { askedInput } from "./asked-input.ts";
 import { cacheCode, furtherCode } from "./cache.ts";
 import { type ConditionNames, matchFunction, rulesFunction } from "./entry-conditions.ts";
 import { promptGuardCode, type WebhookNode, webhookHeadersCode } from "./guards.ts";
@@ -20,6 +20,7 @@ import { modelNaming } from "./model-naming.ts";
 import type { AskedType } from "./route-types.ts";
 
 const TRANSFORM = "gwc/runtime/llm/calls/transform-fields";
+const REQUEST = importedType(TRANSFORM, "TransformedRequest");
 
 type AiNode = BackendNode<"ai">;
 type ProviderNode = AiNode["groups"][number][number];
@@ -129,25 +130,33 @@ export class AiFunctions {
     });
   }
 
-  /** Declares the changes of expressions to translated bodies; `undefined` if nothing changes. */
-  finish({ edit: form, isForm }: AskedType, node: ProviderNode): Name | undefined {
-    const { finalTransforms } = node;
-    if (finalTransforms === undefined || !form.takesFields || isForm === true) return undefined;
-    const { origin } = finalTransforms;
-    const says = ({ finalTransforms: own }: ProviderNode) =>
-      own?.fields.map(({ name: field, value }) => [field, value.source]);
-    const fields = this.#declare(node, {
-      label: "providerFields",
-      says,
-      origin,
-      make: (id) => this.#fieldsFunction(id, finalTransforms),
-    });
+  /** Declares the changes to translated bodies; `undefined` if nothing changes. */
+  finish({ edit: form, isForm, translated }: AskedType, node: ProviderNode): Name | undefined {
+    if (!form.takesFields || isForm === true) return undefined;
+    const fixedOf = ({ chatFields }: ProviderNode) =>
+      translated === "chat" && Object.keys(chatFields).length > 0 ? chatFields : undefined;
+    const computedOf = ({ finalTransforms }: ProviderNode) =>
+      finalTransforms?.fields.map(({ name: field, value }) => [field, value.source]);
+    const { finalTransforms, origin } = node;
+    const fixed = fixedOf(node);
+    if (fixed === undefined && finalTransforms === undefined) return undefined;
+    const fields =
+      finalTransforms &&
+      this.#declare(node, {
+        label: "providerFields",
+        says: computedOf,
+        origin: finalTransforms.origin,
+        make: (id) => this.#fieldsFunction(id, finalTransforms),
+      });
     const open = imported("gwc/runtime/llm/calls/final-fields", "finalFields");
     return this.#declare(node, {
       label: "finishRequest",
-      says,
-      origin,
-      make: (id) => code`const ${id} = ${open}(${literal({ fields })});`,
+      says: (each) => {
+        const parts = [fixedOf(each), computedOf(each)];
+        return parts.every((part) => part === undefined) ? undefined : parts;
+      },
+      origin: finalTransforms?.origin ?? origin,
+      make: (id) => code`const ${id} = ${open}(${literal({ fixed, fields })});`,
     });
   }
 
@@ -195,7 +204,7 @@ export class AiFunctions {
   #conditionFunction(id: Name, { routing }: VirtualModel): Code {
     const targets = routing.kind === "conditional" ? routing.targets : [];
     const reads = targets.flatMap(({ when }) => when?.variables ?? []);
-    const { input, declared } = inputOf(reads);
+    const { input, declared } = askedInput(reads, REQUEST);
     const hasRest = targets.some(({ when }) => when === undefined);
     const statements = targets.map(({ when }, place) =>
       when === undefined
@@ -215,7 +224,10 @@ export class AiFunctions {
   }
 
   #fieldsFunction(id: Name, { fields }: TransformsNode): Code {
-    const { input, declared } = inputOf(fields.flatMap(({ value }) => value.variables));
+    const { input, declared } = askedInput(
+      fields.flatMap(({ value }) => value.variables),
+      REQUEST,
+    );
     return code`
       function ${id}(${input}): ${importedType(TRANSFORM, "TransformedField")}[] {
         ${declared}
@@ -309,7 +321,7 @@ export class AiFunctions {
       says: ({ cache: each }) => each?.scope?.source,
       origin,
       make: (id) => {
-        const { input, declared } = inputOf(scope.variables);
+        const { input, declared } = askedInput(scope.variables, REQUEST);
         return code`
           function ${id}(${input}): unknown {
             ${declared}
@@ -359,22 +371,6 @@ export class AiFunctions {
     this.#taken.add(free);
     return free;
   }
-}
-
-/** Returns the parameter of a function of expressions about a model request, and the variables that it declares. */
-function inputOf(reads: readonly string[]): {
-  readonly input: Code;
-  readonly declared: readonly Code[];
-} {
-  const variables = [...new Set(reads)].sort();
-  const others = variables.filter((variable) => variable !== "llmRequest");
-  const read = [
-    ...(others.length > 0 ? [name("request")] : []),
-    ...(others.length < variables.length ? [name("llmRequest")] : []),
-  ];
-  const type = importedType(TRANSFORM, "TransformedRequest");
-  const input = read.length === 0 ? code`` : code`{ ${join(read, ", ")} }: ${type}`;
-  return { input, declared: logVariables(others) };
 }
 
 function modelFunction(id: Name, aliases: Readonly<Record<string, string>>): Code {

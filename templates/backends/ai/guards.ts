@@ -3,11 +3,11 @@ import { code, literal } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
 import { headerList } from "../../code/header-list.ts";
 import type { Code, Name, Printable } from "../../code/hole.ts";
-import { logVariables } from "../../code/log-variables.ts";
 import { imported, importedType, name } from "../../code/names.ts";
 import { arrow, binary, call, objectExpression, value } from "../../code/syntax.ts";
 import { milliseconds } from "../../code/units.ts";
 import { upstreamCode } from "../parts/connection.ts";
+import { askedInput } from "./asked-input.ts";
 import { keyCode } from "./key-code.ts";
 
 const GUARDS = "gwc/runtime/llm/guards";
@@ -50,16 +50,16 @@ export function webhookHeadersCode(
   expressions: Expressions,
 ): Code {
   const variables = [...new Set(headers.flatMap(({ value: made }) => made.variables))].sort();
-  const parameters = variables.length === 0 ? code`` : code`request: ${EXCHANGE}`;
+  const { input, declared } = askedInput(variables, WEBHOOK_CALL);
   return code`
-    function ${id}(${parameters}): ${HEADER_VALUE}[] {
-      ${logVariables(variables)}
+    function ${id}(${input}): ${HEADER_VALUE}[] {
+      ${declared}
       return ${headerList(headers, expressions)};
     }
   `;
 }
 
-const EXCHANGE = importedType("gwc/runtime/http/exchange", "Exchange");
+const WEBHOOK_CALL = importedType(`${GUARDS}/webhook-guard`, "WebhookCall");
 const HEADER_VALUE = importedType(
   "gwc/runtime/policies/transformations/message-changes",
   "HeaderValue",

@@ -1,14 +1,54 @@
 import type { RouteType } from "../../../model/llm-policies.ts";
-import { type Infer, object } from "../../../schema/schema.ts";
+import { DEFAULT_MODERATION_MODEL } from "../../../model/prompt-guards.ts";
+import { type Infer, object, shortText, validated } from "../../../schema/schema.ts";
+import { fileWord, wordsOfForms } from "../../../schema/two-forms.ts";
 import { ANTHROPIC_VERSION } from "./anthropic-version.ts";
 import { mediaApi } from "./media-apis.ts";
 import { apiField, CHAT_APIS, chatEndpoint } from "./openai-apis.ts";
 import { type LlmEndpoint, type LlmProvider, modelField } from "./provider.ts";
 
-const schema = object(
-  { model: modelField, api: apiField(CHAT_APIS) },
-  { description: "OpenAI, or another server with its API (`baseUrl`)." },
+const mode = wordsOfForms(
+  "Whether flagged content is refused (`block`), or only gets scores, which are part of the response (`score`).",
+  ["score", "block"],
 );
+
+/** Returns the schema of OpenAI's moderation in one form. */
+function moderationSchema<Form extends keyof typeof mode>(form: Form) {
+  const side = (description: string) =>
+    object({ mode: mode[form] }, { required: ["mode"], description });
+  return object(
+    {
+      model: shortText("The moderation model.", { default: DEFAULT_MODERATION_MODEL }),
+      policy: object(
+        { input: side("Moderation of prompts."), output: side("Moderation of completions.") },
+        { description: "What happens to flagged content; by default it gets scores." },
+      ),
+    },
+    {
+      description:
+        "Moderation by OpenAI itself, within each chat: the field `moderation` of requests, which replaces the client's. `promptGuard` with `openAIModeration` asks before the model is called, for any provider.",
+    },
+  );
+}
+
+const common = { model: modelField, api: apiField(CHAT_APIS) };
+
+const checks = [
+  {
+    message:
+      '"moderation" is a field of chat completions and responses, but api: messages calls another API',
+    holds: ({ api, moderation }: { readonly api?: string; readonly moderation?: object }) =>
+      moderation === undefined || api !== "messages",
+    cel: "!has(self.moderation) || !has(self.api) || self.api != 'messages'",
+  },
+];
+
+const schema = object(
+  { ...common, moderation: moderationSchema("file") },
+  { description: "OpenAI, or another server with its API (`baseUrl`).", checks },
+);
+
+const manifestSchema = object({ ...common, moderation: moderationSchema("manifest") }, { checks });
 
 /** OpenAI: https://platform.openai.com/docs/api-reference. */
 export const openai: LlmProvider<"openai", Infer<typeof schema>> = {
@@ -20,7 +60,24 @@ export const openai: LlmProvider<"openai", Infer<typeof schema>> = {
     ...(model !== undefined && { model }),
     ...(api !== undefined && { api }),
   }),
+  kubernetes: {
+    schema: manifestSchema,
+    lower: (value) => {
+      const { moderation, ...options } = validated(manifestSchema, value);
+      const { policy: { input, output } = {}, ...rest } = moderation ?? {};
+      const policy = {
+        ...(input && { input: { mode: fileWord(input.mode) } }),
+        ...(output && { output: { mode: fileWord(output.mode) } }),
+      };
+      return { ...options, ...(moderation && { moderation: { ...rest, policy } }) };
+    },
+  },
   takesApi: true,
+  chatFields: ({ moderation }) => {
+    if (moderation === undefined) return {};
+    const { model = DEFAULT_MODERATION_MODEL, policy } = moderation;
+    return { moderation: { model, ...(policy && { policy }) } };
+  },
   url: () => "https://api.openai.com",
   basePath: () => "/v1",
   endpoint: (type, { model, api }, isOwnServer): LlmEndpoint | undefined => {

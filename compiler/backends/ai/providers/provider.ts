@@ -1,6 +1,7 @@
 import type { Dialect, LlmFormatName } from "../../../../runtime/llm/chat/formats.ts";
 import type { KeyHeaderByPath, KeyHeaderName } from "../../../../runtime/llm/providers/provider.ts";
 import type { AwsScope } from "../../../model/cloud-credentials.ts";
+import type { Json } from "../../../model/json.ts";
 import type { RouteType } from "../../../model/llm-policies.ts";
 import { type Schema, shortText } from "../../../schema/schema.ts";
 
@@ -53,6 +54,8 @@ export interface LlmProvider<Kind extends string, Value> {
   readonly modelName?: "vertexModel";
   /** Returns the guardrail that applies to every request. */
   readonly guardrail?: (options: Value) => Dialect["guardrail"];
+  /** Returns fields of every chat request in the provider's format, which replace others. */
+  readonly chatFields?: (options: Value) => Readonly<Record<string, Json>>;
   /** Returns the headers of every request, in lower case: a flat list. */
   readonly headers?: (options: Value) => readonly string[];
   /** Returns the region assumed if the options name none; absent if it has no regions or a global one. */
