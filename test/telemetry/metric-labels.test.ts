@@ -12,8 +12,9 @@ const labels = {
   kind: 'response.code >= 400 ? "bad" : "good"',
 };
 
-function file(port: number, host: string, add: object): object {
+function file(port: number, host: string, add: object, added?: object): object {
   return {
+    ...(added && { config: { metrics: { fields: { add: added } } } }),
     frontendPolicies: { metrics: { add } },
     binds: [
       { port, listeners: [{ name: "main", routes: [{ name: "one", backends: [{ host }] }] }] },
@@ -21,10 +22,10 @@ function file(port: number, host: string, add: object): object {
   };
 }
 
-async function started(add: object) {
+async function started(add: object, added?: object) {
   const echo = await startEcho();
   const port = await freePort();
-  const gateway = await startGateway({ config: file(port, new URL(echo.url).host, add) });
+  const gateway = await startGateway({ config: file(port, new URL(echo.url).host, add, added) });
   const stats = await gateway.statsPort();
   const lines = async () => {
     const { body } = await send(`http://127.0.0.1:${stats}/metrics`, "GET");
@@ -44,6 +45,19 @@ it("counts requests by the labels of the configuration", async () => {
       `gwc_labelled_requests_total{${common},team="blue",kind="good"} 2`,
       `gwc_labelled_requests_total{${common},team="red",kind="good"} 1`,
       `gwc_labelled_requests_total{${common},team="unknown",kind="good"} 1`,
+    ]);
+});
+
+it("counts requests by the labels of `config` too, which others of the same name replace", async () => {
+  const { url, lines } = await started(
+    { kind: labels.kind },
+    { team: labels.team, kind: '"none"' },
+  );
+  await send(url, "GET", { "x-team": "blue" });
+  await expect
+    .poll(lines)
+    .toEqual([
+      'gwc_labelled_requests_total{listener="main",route="one",status="200",team="blue",kind="good"} 1',
     ]);
 });
 

@@ -119,12 +119,7 @@ export function frontendSchema() {
       ),
       metrics: object(
         {
-          add: map(inPhase("log", expression("CEL expression for the value.")), {
-            minProperties: 1,
-            maxProperties: 16,
-            propertyNames: { pattern: LABEL_NAME.pattern, form: LABEL_NAME.form },
-            description: METRIC_LABELS,
-          }),
+          add: metricLabelsSchema,
         },
         { required: ["add"], description: "Own labels of metrics about requests." },
       ),
@@ -157,6 +152,14 @@ const ownHeader: ValueCheck = {
   holds: ({ header }) => typeof header !== "string" || !MEANING.test(header),
   cel: `!has(self.header) || !self.header.matches('(?i)${MEANING.source}')`,
 };
+
+/** Schema of own labels of metrics, by name. */
+export const metricLabelsSchema = map(inPhase("log", expression("CEL expression for the value.")), {
+  minProperties: 1,
+  maxProperties: 16,
+  propertyNames: { pattern: LABEL_NAME.pattern, form: LABEL_NAME.form },
+  description: METRIC_LABELS,
+});
 
 /** Schema of fields to remove from or add to access lines. */
 export function logFieldsSchema() {

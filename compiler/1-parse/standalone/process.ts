@@ -18,7 +18,7 @@ import {
 } from "../../schema/schema.ts";
 import { acmeSchema } from "./acme.ts";
 import { adminSchema } from "./admin.ts";
-import { logFieldsSchema } from "./frontend.ts";
+import { logFieldsSchema, metricLabelsSchema } from "./frontend.ts";
 import { keysApiSchema } from "./keys-api.ts";
 import { modelCatalogSchema } from "./model-catalog.ts";
 import { storeSchema } from "./store.ts";
@@ -46,7 +46,6 @@ const ignoredSettings = {
     "it describes requests in a database, which gwc does not write",
     "add fields to the access log: frontendPolicies: { accessLog: { add: {...} } }",
   ),
-  metrics: ignored("metrics have fixed names", "add labels: frontendPolicies: { metrics: {...} }"),
   histograms: ignored("metrics use classic histograms", "remove it"),
   enableIpv6: ignored(
     "the address of each port decides, and the operating system resolves names",
@@ -150,6 +149,19 @@ export const processSchema = object(
         "with 413. By default a quarter of the memory of the container, or of the machine, when the gateway starts.",
       65_536,
       Number.MAX_SAFE_INTEGER,
+    ),
+    metrics: object(
+      {
+        fields: object(
+          { add: metricLabelsSchema },
+          { required: ["add"], description: "Own labels of metrics about requests." },
+        ),
+        remove: ignored("all metrics are collected", "drop them where they are scraped"),
+      },
+      {
+        description:
+          "Own labels of metrics, as in `frontendPolicies.metrics`, which replaces those of the same names.",
+      },
     ),
     modelCatalog: modelCatalogSchema(),
     store: storeSchema(),

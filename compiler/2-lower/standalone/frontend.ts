@@ -1,5 +1,6 @@
 import type { TlsVersion } from "../../../runtime/tls/tls-settings.ts";
 import type { FrontendValue } from "../../1-parse/standalone/frontend.ts";
+import type { ProcessValue } from "../../1-parse/standalone/process.ts";
 import { lowerExpressions } from "../../backends/parts/named-expressions.ts";
 import {
   alpnSections,
@@ -22,26 +23,51 @@ type HttpValue = Omit<NonNullable<FrontendValue["http"]>, "http1HeaderCase"> & {
 type TlsValue = NonNullable<FrontendValue["tls"]>;
 type TcpValue = NonNullable<FrontendValue["tcp"]>;
 
-/** Merges `frontendPolicies` field by field over `rest`; `origin` is that of the file. */
+/** Parts of a file with settings of the frontend. */
+export interface FrontendParts {
+  readonly frontendPolicies?: FrontendValue;
+  readonly config?: Pick<ProcessValue, "metrics">;
+}
+
+/** Merges the settings of a file field by field over `rest`; `origin` is that of the file. */
 export function readFrontend(
-  value: FrontendValue | undefined,
+  { frontendPolicies: value = {}, config }: FrontendParts,
   origin: Origin,
   rest: FrontendConfig = defaultFrontend(origin),
 ): FrontendConfig {
-  if (value === undefined) return rest;
   const { http = {}, tcp = {}, tls = {}, requestId, proxyProtocol, proxy } = value;
   const { networkAuthorization: rules } = value;
-  const config = readTcp(tcp, readHttp(http, rest));
+  const merged = readTcp(tcp, readHttp(http, rest));
   const at = (field: string) => childOf(origin, "frontendPolicies", field);
+  const labels = [
+    ...lowerExpressions(config?.metrics?.fields?.add, childOf(origin, ...PROCESS_LABELS)),
+    ...lowerExpressions(value.metrics?.add, childOf(at("metrics"), "add")),
+  ];
   return {
-    ...config,
+    ...merged,
     ...(proxyProtocol && { proxyProtocol: readProxyProtocol(proxyProtocol, at("proxyProtocol")) }),
     ...(proxy && { proxyProtocol: readProxyProtocol(proxy, at("proxy")) }),
     ...(rules && { connectionRules: readConnectionRules(rules, at("networkAuthorization")) }),
     ...(requestId && { requestId: (requestId.header ?? "x-request-id").toLowerCase() }),
     tls: readTls(tls, at("tls"), rest.tls),
-    metricLabels: lowerExpressions(value.metrics?.add, childOf(at("metrics"), "add")),
+    // Later labels replace those of the same name.
+    metricLabels:
+      labels.length === 0
+        ? rest.metricLabels
+        : [...new Map(labels.map((label) => [label.name, label])).values()],
   };
+}
+
+const PROCESS_LABELS = ["config", "metrics", "fields", "add"] as const;
+
+/** Returns the labels of metrics in `config`, as a section; an empty list without any. */
+export function processLabelSections(
+  config: FrontendParts["config"],
+  origin: Origin,
+): readonly Section[] {
+  if (config?.metrics?.fields === undefined) return [];
+  const at = childOf(origin, "config", "metrics", "fields");
+  return [{ name: "metrics", actsOn: FRONTEND_TRAFFIC.metrics ?? [], origin: at }];
 }
 
 /** Returns the case of header names; the one of `rest` if it is not configured. */

@@ -7,7 +7,7 @@ import type { CatalogSource } from "../../model/model-prices.ts";
 import { readAccessLogs, readLogLevels } from "./access-log.ts";
 import { readAcme } from "./acme.ts";
 import { readAdmin } from "./admin.ts";
-import { frontendSections, readFrontend } from "./frontend.ts";
+import { frontendSections, processLabelSections, readFrontend } from "./frontend.ts";
 import { readKeysApi } from "./keys-api.ts";
 import { readProcess, reportAdminAddress, settleThreads } from "./process.ts";
 import { lowerServed } from "./served.ts";
@@ -29,10 +29,10 @@ export function lowerStandalone(
     diagnostics,
   );
   const ofClients = listeners.flatMap((listener) => listenerTraffic(listener));
-  for (const section of frontendSections(
-    file.frontendPolicies,
-    childOf(origin, "frontendPolicies"),
-  ))
+  for (const section of [
+    ...frontendSections(file.frontendPolicies, childOf(origin, "frontendPolicies")),
+    ...processLabelSections(file.config, origin),
+  ])
     sections.meet(section, broken.length === 0 ? ofClients : undefined);
   for (const idle of sections.idle()) reportIdle(idle, diagnostics);
   reportAdminAddress(file.config, origin, diagnostics);
@@ -43,7 +43,7 @@ export function lowerStandalone(
       ...settleThreads(readProcess(file.config)),
       ...(admin !== undefined && { admin }),
     },
-    frontend: readFrontend(file.frontendPolicies, origin),
+    frontend: readFrontend(file, origin),
     accessLogs: readAccessLogs(file.config?.logging, file.frontendPolicies, origin),
     tracing: readTracings(file, origin, diagnostics),
     logLevels: readLogLevels(file.config?.logging, childOf(origin, "config", "logging")),

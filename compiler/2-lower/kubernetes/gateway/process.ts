@@ -88,7 +88,7 @@ function variableOf(
 export function rawFrontend(parameters: readonly ParametersSpec[], origin: Origin): FrontendConfig {
   return parameters.reduce<FrontendConfig>(
     (frontend, { rawConfig, origin: own }) =>
-      readFrontend(rawConfig?.frontendPolicies, childOf(own, "spec", "rawConfig"), frontend),
+      readFrontend(rawConfig ?? {}, childOf(own, "spec", "rawConfig"), frontend),
     defaultFrontend(origin),
   );
 }
