@@ -146,6 +146,14 @@ const tlsOptions = object(
         },
       },
     ),
+    "agentgateway.dev/verify-subject-alt-names": unsupportedBut(
+      "names of client certificates as an option",
+      'write a rule of frontend.networkAuthorization: "example.com" in source.subjectAltNames',
+    ),
+    "agentgateway.dev/verify-certificate-hash": unsupportedBut(
+      "hashes of client certificates as an option",
+      "let an authority of your own sign these certificates, and name it in tls.frontend.default.validation",
+    ),
     "gateway.istio.io/tls-terminate-mode": unsupportedBut(
       "certificates of the mesh for clients",
       "name a Secret with a certificate in certificateRefs",

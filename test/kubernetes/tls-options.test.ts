@@ -69,6 +69,8 @@ it("options that cannot be built are mistakes with an alternative", () => {
     complaints(checkManifests(manifests(8443, 80, options))).join();
   expect(found("gwc.dev/min-tls-version: '1.3'")).toBe("");
   expect(found("agentgateway.dev/tls-certificate-source: DYNAMIC_CA")).toContain("not-built-yet");
+  expect(found("agentgateway.dev/verify-subject-alt-names: a.test")).toContain("not-built-yet");
+  expect(found("agentgateway.dev/verify-certificate-hash: '00'")).toContain("not-built-yet");
   expect(found("gwc.dev/min-tls-version: '1.1'")).toContain("unknown-value");
   expect(found("gwc.dev/min-tls: '1.3'")).toContain("unknown-field");
 });

@@ -149,7 +149,7 @@ const responseCache = openResponseCache({ ttl: 10 * MINUTE, maxBytes: 64 * MiB }
 // gateway.yaml llm.models[fast].cache
 const furtherResponses = openFurtherResponses({
   cache: responseCache,
-  pool: { name: "uYWQdkq865ErMXVbKBzARd", ttl: 10 * MINUTE, maxBytes: 64 * MiB, maxVectors: 0 },
+  pool: { name: "4yq9l-bjn0nSxPl-mJbl5V", ttl: 10 * MINUTE, maxBytes: 64 * MiB, maxVectors: 0 },
 });
 
 // gateway.yaml llm.models[fast]
