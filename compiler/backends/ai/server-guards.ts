@@ -90,7 +90,7 @@ export interface AzureGuardNode
   readonly key: Text | MountedFile | undefined;
 }
 
-/** Where a guard that calls a server is configured. */
+/** Place of a guard that calls a server. */
 export interface GuardPlace {
   /** Characters of a stream that are held back. */
   readonly window: number;

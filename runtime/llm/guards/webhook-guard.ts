@@ -20,7 +20,7 @@ export interface WebhookSettings extends ServerGuardSettings {
   readonly headers?: (asked: WebhookCall) => readonly HeaderValue[];
 }
 
-/** What expressions for headers read. */
+/** Variables of expressions for headers. */
 export interface WebhookCall {
   readonly request: Exchange;
   /** Body of the client's request to a model; empty if there is none. */

@@ -21,7 +21,7 @@ function moderationSchema<Form extends keyof typeof mode>(form: Form) {
       model: shortText("The moderation model.", { default: DEFAULT_MODERATION_MODEL }),
       policy: object(
         { input: side("Moderation of prompts."), output: side("Moderation of completions.") },
-        { description: "What happens to flagged content; by default it gets scores." },
+        { description: "Treatment of flagged content; by default it gets scores." },
       ),
     },
     {
@@ -64,12 +64,13 @@ export const openai: LlmProvider<"openai", Infer<typeof schema>> = {
     schema: manifestSchema,
     lower: (value) => {
       const { moderation, ...options } = validated(manifestSchema, value);
-      const { policy: { input, output } = {}, ...rest } = moderation ?? {};
-      const policy = {
-        ...(input && { input: { mode: fileWord(input.mode) } }),
-        ...(output && { output: { mode: fileWord(output.mode) } }),
+      const { policy: given, ...rest } = moderation ?? {};
+      const policy = given && {
+        ...(given.input && { input: { mode: fileWord(given.input.mode) } }),
+        ...(given.output && { output: { mode: fileWord(given.output.mode) } }),
       };
-      return { ...options, ...(moderation && { moderation: { ...rest, policy } }) };
+      const own = { ...rest, ...(policy && { policy }) };
+      return { ...options, ...(moderation && { moderation: own }) };
     },
   },
   takesApi: true,
