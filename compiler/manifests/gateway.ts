@@ -25,7 +25,7 @@ import {
   resource,
   sectionReference,
 } from "./field-types.ts";
-import { isOfIdentity, OF_IDENTITY, tlsOptions } from "./tls-options.ts";
+import { isSpiffeIdentity, OF_IDENTITY, tlsOptions } from "./tls-options.ts";
 
 /** Gateway API GatewayClass. */
 export const gatewayClassSchema = resource(
@@ -160,13 +160,14 @@ const listenerFields = {
             '"tls-certificate-source: SPIFFE" excludes "certificateRefs" and "frontendValidation"',
           field: "options",
           holds: ({ options, certificateRefs, frontendValidation: validation }) =>
-            !isOfIdentity(options) || (certificateRefs === undefined && validation === undefined),
+            !isSpiffeIdentity(options) ||
+            (certificateRefs === undefined && validation === undefined),
           cel: `!(${OF_IDENTITY}) || !(has(self.certificateRefs) || has(self.frontendValidation))`,
         },
         {
           message: '"tls-certificate-source: SPIFFE" requires mode: Terminate',
           field: "options",
-          holds: ({ mode, options }) => !isOfIdentity(options) || mode !== "Passthrough",
+          holds: ({ mode, options }) => !isSpiffeIdentity(options) || mode !== "Passthrough",
           cel: `!(${OF_IDENTITY}) || !has(self.mode) || self.mode != 'Passthrough'`,
         },
       ],

@@ -41,7 +41,7 @@ export const tlsOptions = object(
 );
 
 /** Whether a listener serves the gateway's own identity. */
-export function isOfIdentity(options: unknown): boolean {
+export function isSpiffeIdentity(options: unknown): boolean {
   if (typeof options !== "object" || options === null || !(SOURCE in options)) return false;
   return options[SOURCE] === "SPIFFE";
 }

@@ -201,7 +201,7 @@ it("a body that an expression computes from the request's is the request of the 
   expect(received()).toEqual({ model: "other", messages });
 });
 
-it("OpenAI moderates each chat if the provider says so, for clients of every format", async () => {
+it("OpenAI moderates each chat if the provider has moderation, for clients of every format", async () => {
   const moderation: OpenAI.ChatCompletionCreateParams["moderation"] = {
     model: "omni-moderation-latest",
     policy: { input: { mode: "block" }, output: { mode: "score" } },
