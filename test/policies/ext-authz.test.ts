@@ -31,6 +31,8 @@ beforeAll(async () => {
     startEcho({ "x-from": "upstream" }),
   ]);
   const host = new URL(services.url).host;
+  // Handshakes take long on a busy machine.
+  const patient = { http: { requestTimeout: "60s" } };
   const route = (more: object) => ({ policies: { extAuthz: { host, ...more } } });
   gateway = await startRoutes(
     {
@@ -68,13 +70,14 @@ beforeAll(async () => {
       secure: route({
         host: new URL(secure.url).host,
         policies: {
+          ...patient,
           backendTLS: { root: join(folder, "auth.pem"), hostname: "auth.test" },
           backendAuth: { key: "${TOKEN}" },
         },
       }),
       distrusted: route({
         host: new URL(secure.url).host,
-        policies: { backendTLS: { hostname: "auth.test" } },
+        policies: { ...patient, backendTLS: { hostname: "auth.test" } },
       }),
       later: {
         policies: {
