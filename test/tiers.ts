@@ -20,7 +20,7 @@ export const FULL: readonly string[] = [
   "conformance/!(cel|reference-manifests).test.ts",
   "attacks/**/*.test.ts",
   "{mcp,llm}/python-*.test.ts",
-  "mcp/{key-rotation,view-attacks}.test.ts",
+  "mcp/{client-matrix,key-rotation,view-attacks}.test.ts",
   "policies/back-channel-logout.test.ts",
   "mcp/{fastmcp,item-shape-python}.test.ts",
   "picture/picture.test.ts",

@@ -52,6 +52,7 @@ Every page is generated from the descriptions that \`gwc\` enforces, so it canno
 | [Commands](/reference/commands/) with their options | \`gwc COMMAND --help\` |
 | [Diagnostics](/reference/diagnostics/) by their codes | \`gwc explain CODE\` |
 | [Metrics](/reference/metrics/) and alerts | \`gwc explain metrics\` |
+| [MCP clients](/reference/mcp-clients) with nine servers behind one endpoint | |
 | [A hundred mistakes](/reference/mistakes) with their messages | \`gwc check\` |
 `;
 

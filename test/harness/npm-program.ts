@@ -11,6 +11,10 @@ const PACKAGES = {
   claude: "@anthropic-ai/claude-code@2.1.197",
   codex: "@openai/codex@0.171.0",
   gemini: "@google/gemini-cli@0.61.0",
+  "mcp-server-basic-vanillajs": "@modelcontextprotocol/server-basic-vanillajs@2.0.3",
+  "mcp-server-filesystem": "@modelcontextprotocol/server-filesystem@2026.8.31",
+  "mcp-server-memory": "@modelcontextprotocol/server-memory@2026.8.31",
+  "mcp-server-sequential-thinking": "@modelcontextprotocol/server-sequential-thinking@2026.8.31",
   opencode: "opencode-ai@1.18.33",
 } as const;
 

@@ -36,7 +36,6 @@ const PACKAGES = {
     "openai==3.54.0",
     "xds-protos==1.85.0",
   ],
-  langchain: ["langchain-openai==1.6.6"],
   newest: [
     "a2a-sdk[http-server]==1.3.0",
     "fastmcp==4.2.3",
@@ -45,6 +44,15 @@ const PACKAGES = {
     "opentelemetry-proto==1.45.2",
     "uvicorn==0.54.0",
   ],
+  agents: [
+    "fastmcp==4.2.3",
+    "mcp==2.3.0",
+    "mcp-server-fetch==2026.10.24",
+    "mcp-server-git==2026.10.19",
+    "mcp-server-time==2026.10.19",
+    "openai-agents==0.24.0",
+  ],
+  langchain: ["langchain-mcp-adapters==0.3.2", "langchain-openai==1.6.6", "mcp==1.30.0"],
 };
 
 /** A Python with such packages: made once, by the first test that needs it, and kept for later runs. */

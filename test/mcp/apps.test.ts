@@ -1,5 +1,4 @@
 import { createServer } from "node:http";
-import path from "node:path";
 import {
   RESOURCE_MIME_TYPE,
   registerAppResource,
@@ -7,37 +6,20 @@ import {
 } from "@modelcontextprotocol/ext-apps/server";
 import type { Client as SessionClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
-import { build } from "esbuild";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { missingBrowser, startBrowser } from "../harness/browser.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
-import { root } from "../harness/root.ts";
 import { serveFetch } from "../harness/serve-fetch.ts";
 import { describeUnless } from "../harness/skip.ts";
+import { corsFor, pageOf, startHostPage } from "./app-pages.ts";
 import { connectSession } from "./session-client.ts";
 import { connectStateless } from "./stateless-client.ts";
 
 const eras = ["sessions", "stateless"] as const;
 let gateway: Gateway;
 let page: string;
-
-/** Bundles a script of the fixtures for a browser. */
-async function bundled(name: string): Promise<string> {
-  const built = await build({
-    entryPoints: [path.join(root, "test/mcp/fixtures", name)],
-    bundle: true,
-    write: false,
-    format: "esm",
-    platform: "browser",
-  });
-  return built.outputFiles[0]?.text.replaceAll("</script", "<\\/script") ?? "";
-}
-
-function documentOf(script: string): string {
-  return `<!doctype html><meta charset="utf-8"><body><script type="module">${script}</script>`;
-}
 
 /** Starts a server with an app, and returns its address. */
 async function startAppServer(name: string, view: string): Promise<string> {
@@ -63,22 +45,13 @@ async function startAppServer(name: string, view: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  const view = documentOf(await bundled("app-view.mjs"));
-  const host = documentOf(await bundled("app-host.mjs"));
-  const pages = createServer((_, response) => {
-    response.writeHead(200, { "content-type": "text/html" }).end(host);
-  });
-  page = `http://127.0.0.1:${await listen(pages)}`;
+  const view = await pageOf("app-view.mjs");
+  page = await startHostPage();
   const targets = [
     { name: "cards", mcp: { host: await startAppServer("cards", view) } },
     { name: "dice", mcp: { host: await startAppServer("dice", view) } },
   ];
-  const cors = {
-    allowOrigins: [page],
-    allowMethods: ["GET", "POST", "DELETE"],
-    allowHeaders: ["*"],
-    exposeHeaders: ["mcp-session-id"],
-  };
+  const cors = corsFor(page);
   const rules = ['mcp.tool.target == "dice"', 'mcp.resource.target == "dice"'];
   const route = (exact: string, mcp: object, policies: object = {}) => ({
     matches: [{ path: { exact } }],

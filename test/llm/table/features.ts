@@ -40,6 +40,8 @@ export interface Call {
   /** Given to it by its place among the others if it has none of its own. */
   readonly id?: string;
   readonly name: string;
+  /** Of the tool, for clients of Responses that group their tools. */
+  readonly namespace?: string;
   readonly input: unknown;
 }
 

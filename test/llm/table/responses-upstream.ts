@@ -62,12 +62,13 @@ function items({ text, reasoning, calls }: Reading): readonly Item[] {
   return [
     ...(reasoning === "" ? [] : [reasoningItem(reasoning)]),
     ...(text === "" ? [] : [messageItem(text)]),
-    ...calls.map(({ id, name, input }, index) => ({
+    ...calls.map(({ id, name, namespace, input }, index) => ({
       id: `fc_${index}`,
       type: "function_call" as const,
       status: "completed" as const,
       call_id: id ?? callId(index),
       name,
+      ...(namespace !== undefined && { namespace }),
       arguments: JSON.stringify(input),
     })),
   ];
