@@ -127,6 +127,41 @@ it("a span names the caller and the cost as Langfuse reads them", async () => {
   expect(request).toMatchObject({ "user.id": "ci", "gen_ai.usage.cost": 20 });
 });
 
+// https://arize.com/docs/phoenix/release-notes/05-2026/05-15-2026-otel-semconv-conversion
+it("the span with the messages has all attributes that Phoenix converts to OpenInference", async () => {
+  const collector = await startCollector();
+  const gateway = await startCapture(collector, {});
+  await openai(gateway).chat.completions.create({
+    model: "m",
+    temperature: 0.5,
+    messages: [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "Who is there?" },
+    ],
+  });
+  const [request] = await attributesOfRequests(gateway, collector);
+  expect(request).toMatchObject({
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": "openai",
+    "gen_ai.request.model": "m",
+    "gen_ai.request.temperature": 0.5,
+    "gen_ai.usage.input_tokens": 20,
+    "gen_ai.usage.output_tokens": 5,
+  });
+  const [instructions, input, output] = [
+    "system_instructions",
+    "input.messages",
+    "output.messages",
+  ];
+  expect(messages(request, `gen_ai.${instructions}`)).toEqual(text("Be brief."));
+  expect(messages(request, `gen_ai.${input}`)).toEqual([
+    { role: "user", parts: text("Who is there?") },
+  ]);
+  expect(messages(request, `gen_ai.${output}`)).toMatchObject([
+    { role: "assistant", parts: text("Hi."), finish_reason: "stop" },
+  ]);
+});
+
 const IMAGE = Buffer.alloc(3000, 7).toString("base64");
 
 it("tools, system prompts and media have parts of their own, without the bytes of media", async () => {
