@@ -7,6 +7,7 @@ import {
   BACKSLASH,
   CLOSE_BRACE,
   CLOSE_BRACKET,
+  COLON,
   COMMA,
   OPEN_BRACE,
   OPEN_BRACKET,
@@ -59,6 +60,28 @@ export function objectMembers(text: string, at: number): Member[] {
     const end = endOfValue(text, start);
     members.push({ key: stringOf(text, { start: i, end: keyEnd }), keyStart: i, start, end });
     i = nextItem(text, end);
+  }
+  return members;
+}
+
+/**
+ * Returns the members with this name of all objects, at any depth, except for those inside of such a member. Reads the text once
+ * and does not recurse, because the sender chooses the depth.
+ */
+export function membersNamed(text: string, name: string): Member[] {
+  const members: Member[] = [];
+  let i = text.indexOf('"');
+  while (i !== -1) {
+    const keyEnd = endOfString(text, i);
+    const colon = skipSpace(text, keyEnd);
+    let next = keyEnd;
+    // Only keys are followed by a colon.
+    if (text.charCodeAt(colon) === COLON && stringOf(text, { start: i, end: keyEnd }) === name) {
+      const start = skipSpace(text, colon + 1);
+      next = endOfValue(text, start);
+      members.push({ key: name, keyStart: i, start, end: next });
+    }
+    i = text.indexOf('"', next);
   }
   return members;
 }

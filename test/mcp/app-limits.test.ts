@@ -129,6 +129,17 @@ describe.each(["/single", "/merged"])("an app on %s", (path) => {
   });
 });
 
+it.each([
+  ["lists", "[", "]"],
+  ["objects", '{"a":', "}"],
+])("an item that nests %s deeply is narrowed like others", async (_, open, close) => {
+  const depth = 50_000;
+  const deep = `${open.repeat(depth)}1${close.repeat(depth)}`;
+  declare(`{"permissions":{"camera":{}},"csp":{}}},"deep":${deep},"last":{"ui":1`);
+  const expected = { permissions: {}, csp: {} };
+  expect(await learned("/single", "sessions")).toEqual([expected, expected]);
+});
+
 it("declarations pass unchanged without limits", async () => {
   const ui = { csp: { connectDomains: ["https://any.example"] }, permissions: { camera: {} } };
   declare(JSON.stringify(ui));

@@ -5,8 +5,8 @@ import {
   isArrayAt,
   isObjectAt,
   type Member,
+  membersNamed,
   objectMembers,
-  skipSpace,
   stringAt,
   type TextRange,
 } from "../../json/json-text.ts";
@@ -24,8 +24,11 @@ type AppDomains = "connectDomains" | "resourceDomains" | "frameDomains" | "baseU
 export function appLimits(limits: AppLimits): (text: string) => string {
   return (text) => {
     if (!MAY_DECLARE.test(text)) return text;
-    const edits = declarations(text, skipSpace(text, 0)).flatMap((each) =>
-      membersAt(text, each).flatMap((member) => memberEdits(text, member, limits)),
+    const declarations = membersNamed(text, "_meta").flatMap((meta) =>
+      membersAt(text, meta).filter(({ key }) => key === "ui"),
+    );
+    const edits = declarations.flatMap((ui) =>
+      membersAt(text, ui).flatMap((member) => memberEdits(text, member, limits)),
     );
     return applyEdits(text, edits);
   };
@@ -33,18 +36,6 @@ export function appLimits(limits: AppLimits): (text: string) => string {
 
 /** Matches the names of both members, and escapes, with which names can be written differently. */
 const MAY_DECLARE = /csp|permissions|\\u/;
-
-/** Returns the values of `_meta.ui` at any depth. */
-function declarations(text: string, at: number): readonly Member[] {
-  if (isArrayAt(text, at))
-    return elementsOf(text, at).flatMap(({ start }) => declarations(text, start));
-  if (!isObjectAt(text, at)) return [];
-  return objectMembers(text, at).flatMap((member) =>
-    member.key === "_meta"
-      ? membersAt(text, member).filter(({ key }) => key === "ui")
-      : declarations(text, member.start),
-  );
-}
 
 /** Returns the change of a member of `_meta.ui`. */
 function memberEdits(text: string, member: Member, limits: AppLimits): readonly Edit[] {
