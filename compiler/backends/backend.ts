@@ -113,7 +113,7 @@ export interface Backend<
   /** Responses that replicas share in the store; absent if they never do. */
   readonly responsePools?: ResponsePools<Node>;
   /** Whether calls or sessions wait for clients, whose messages replicas pass on to each other through the store. */
-  hasWaitingCalls?(node: Node): boolean;
+  readonly hasWaitingCalls?: true;
   /** Describes its servers, one line each. */
   describe(node: Node): readonly BackendLine[];
   /** Describes the server of its connections. */

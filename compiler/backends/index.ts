@@ -144,7 +144,7 @@ export function sharesResponses<Kind extends BackendKind>(node: BackendNode<Kind
 
 /** Whether calls to a backend, or sessions, wait for their clients, who may return to another replica. */
 export function hasWaitingCalls<Kind extends BackendKind>(node: BackendNode<Kind>): boolean {
-  return backendOf<Kind>(node.kind).hasWaitingCalls?.(node) === true;
+  return backendOf<Kind>(node.kind).hasWaitingCalls === true;
 }
 
 /** Returns a backend with a name for its pools of shared responses. */

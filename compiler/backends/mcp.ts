@@ -132,7 +132,7 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, Kubernetes
       })),
     changes: lockChanges,
   },
-  hasWaitingCalls: () => true,
+  hasWaitingCalls: true,
   toolSets: {
     of: ({ toolViews, views, origin }) => [
       ...(toolViews.length === 0 ? [] : [{ view: undefined, tools: toolViews, origin }]),

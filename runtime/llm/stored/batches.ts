@@ -4,7 +4,14 @@ import type { Exchange } from "../../http/exchange.ts";
 import { JsonBody } from "../../json/json-body.ts";
 import { readCall } from "../calls/chat-call.ts";
 import { invalid } from "./batch-requests.ts";
-import { idAt, idOwner, type ObjectStore, type StoreService, storedOf } from "./object-store.ts";
+import {
+  idAt,
+  idOwner,
+  type ObjectStore,
+  pathOfStored,
+  type StoreService,
+  storedOf,
+} from "./object-store.ts";
 import { sendStored } from "./send-stored.ts";
 import { noMethod, refuseLists, serveBelow } from "./serve-stored.ts";
 import type { StoredKind } from "./stored-ids.ts";
@@ -23,8 +30,9 @@ export function serveBatches(
     }
     const method = action === undefined ? "GET" : "POST";
     if (exchange.method !== method || (action ?? "cancel") !== "cancel") throw noMethod();
-    const { store, id: own } = storedOf(exchange, service, "batch_", id);
-    const rest = `/${encodeURIComponent(own)}${action === undefined ? "" : `/${action}`}`;
+    const stored = storedOf(exchange, service, "batch_", id);
+    const { store } = stored;
+    const rest = pathOfStored(stored, action);
     sendStored(exchange, service, { store, rest, shown: shownBatch(exchange, service, store) });
   });
 }

@@ -12,6 +12,7 @@ import {
   idAt,
   idOwner,
   type ObjectStore,
+  pathOfStored,
   type Stored,
   type StoreService,
   storedOf,
@@ -60,12 +61,7 @@ export function serveFile(
   }
   const { store } = stored;
   const shown = shownFile(exchange, service, store, kind);
-  sendStored(exchange, service, { store, rest: pathOfFile(stored), shown });
-}
-
-/** Returns the path of a file below its API. */
-export function pathOfFile({ id }: Stored): string {
-  return `/${encodeURIComponent(id)}`;
+  sendStored(exchange, service, { store, rest: pathOfStored(stored), shown });
 }
 
 /** Stores a file that chats may name. */

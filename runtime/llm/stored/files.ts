@@ -6,8 +6,8 @@ import type { Form, FormPart } from "../forms/multipart.ts";
 import { passTo } from "../pass-through.ts";
 import { BatchRequests, invalid } from "./batch-requests.ts";
 import { OPENAI_RESULTS, resultReader } from "./batch-results.ts";
-import { pathOfFile, readUpload, serveFile, shownFile, uploadForChats } from "./chat-files.ts";
-import { pathBelow, type StoreService } from "./object-store.ts";
+import { readUpload, serveFile, shownFile, uploadForChats } from "./chat-files.ts";
+import { pathBelow, pathOfStored, type StoreService } from "./object-store.ts";
 import { sendStored } from "./send-stored.ts";
 import { refuseLists, serveBelow } from "./serve-stored.ts";
 
@@ -21,7 +21,7 @@ export function serveFiles(exchange: Exchange, service: StoreService, api: strin
     }
     serveFile(exchange, service, { kind: "file-", id, action }, (stored) => {
       const { timeout } = service;
-      const path = pathBelow(stored.store, `${pathOfFile(stored)}/content`);
+      const path = pathBelow(stored.store, pathOfStored(stored, "content"));
       const reader = resultReader(exchange, service, stored, OPENAI_RESULTS);
       const settings = { path, reader, ...(timeout !== undefined && { timeout }) };
       passTo(exchange, stored.store.provider, settings);

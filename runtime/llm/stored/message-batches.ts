@@ -11,6 +11,7 @@ import {
   idOwner,
   type ObjectStore,
   pathBelow,
+  pathOfStored,
   type StoreService,
   storedOf,
 } from "./object-store.ts";
@@ -31,12 +32,13 @@ export function serveMessageBatches(
     }
     const isKnown = METHODS.get(action ?? "")?.includes(exchange.method) === true;
     if (!isKnown) throw noMethod();
-    const { store, id: own } = storedOf(exchange, service, "msgbatch_", id);
-    const rest = `/${encodeURIComponent(own)}${action === undefined ? "" : `/${action}`}`;
+    const stored = storedOf(exchange, service, "msgbatch_", id);
+    const { store } = stored;
+    const rest = pathOfStored(stored, action);
     if (action === "results") {
       const { timeout } = service;
       const path = pathBelow(store, rest);
-      const reader = resultReader(exchange, service, { store, id: own }, MESSAGE_RESULTS);
+      const reader = resultReader(exchange, service, stored, MESSAGE_RESULTS);
       passTo(exchange, store.provider, { path, reader, ...(timeout !== undefined && { timeout }) });
       return;
     }

@@ -1,8 +1,8 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { forwardedQuery } from "../calls/forwarded-query.ts";
 import { passTo, withQuery } from "../pass-through.ts";
-import { pathOfFile, readUpload, serveFile, uploadForChats } from "./chat-files.ts";
-import { pathBelow, type StoreService } from "./object-store.ts";
+import { readUpload, serveFile, uploadForChats } from "./chat-files.ts";
+import { pathBelow, pathOfStored, type StoreService } from "./object-store.ts";
 import { refuseLists, serveBelow } from "./serve-stored.ts";
 
 /** Serves files of Anthropic, which messages may name. `api`: path of the API. */
@@ -20,7 +20,7 @@ export function serveMessageFiles(
     }
     serveFile(exchange, service, { kind: "file_", id, action }, (stored) => {
       const { timeout } = service;
-      const below = pathBelow(stored.store, `${pathOfFile(stored)}/content`);
+      const below = pathBelow(stored.store, pathOfStored(stored, "content"));
       const path = withQuery(below, forwardedQuery(exchange));
       passTo(exchange, stored.store.provider, { path, ...(timeout !== undefined && { timeout }) });
     });

@@ -73,6 +73,11 @@ export function storedOf(
 
 const MAX_SHOWN = 32;
 
+/** Returns the path of a stored object below its API, or of an action on it. */
+export function pathOfStored({ id }: Stored, action?: string): string {
+  return `/${encodeURIComponent(id)}${action === undefined ? "" : `/${action}`}`;
+}
+
 /** Returns a path below that of a store's API, which may have a query of its own. */
 export function pathBelow({ path }: ObjectStore, rest: string): string {
   const [api = "", query] = path.split("?");

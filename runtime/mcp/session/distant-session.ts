@@ -1,7 +1,7 @@
 import { type Message, ownMessage } from "../protocol/message.ts";
 import { type Call, type CallSink, endedCall, type ListenSink } from "../transports/target.ts";
 import type { SessionConnection } from "../transports/target-connection.ts";
-import type { WaitingCalls } from "../transports/waiting-calls.ts";
+import type { ContinueCall, WaitingCalls } from "../transports/waiting-calls.ts";
 
 /** A use of a session's connection by another replica. */
 type Use = "call" | "send" | "listen";
@@ -16,7 +16,7 @@ interface HeldConnections {
 
 /** Lets other replicas use the connections of a session until they are closed. `end`: ends the session. */
 export function offerSession(waiting: WaitingCalls, live: HeldConnections, end: () => void): void {
-  const offered = new Map<string, (message: Message, sink: CallSink) => Call | undefined>();
+  const offered = new Map<string, ContinueCall>();
   for (const [index, connection] of live.connections.entries()) {
     const at = (use: Use) => addressOf(live.id, index, use);
     offered.set(at("call"), (request, sink) => connection.call(request, sink));
