@@ -50,10 +50,13 @@ export async function record(): Promise<readonly Frame[]> {
     const { stdout, stderr } = installedGwc(argv, { cwd: workspace.folder, env });
     show(`${stdout}${stderr}\n`, seconds);
   };
-  const note = (line: string) => show(`\u001b[2m# ${line}\u001b[22m\n`, READING.short);
+  const note = (line: string, more = "") =>
+    show(`\u001b[2m# ${line}\u001b[22m\n${more}`, READING.short);
 
   edit('jwt.sub == "test-user"', 'jwt.subject = "test-user"');
-  note("a rule has a mistake");
+  // The first frame shows what the rest is about.
+  const rules = readFileSync(file, "utf8").match(/ *mcpAuthorization:\n(.*\n){5}/);
+  note("a rule has a mistake", `${rules?.[0]}\n`);
   call(["check"], READING.long);
   edit('jwt.subject = "test-user"', 'jwt.sub == "test-user"');
   screen = "";
