@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { FailedFiles } from "./test/harness/failed-files.ts";
 import { LongestFirst } from "./test/harness/longest-first.ts";
 import { SkipReporter } from "./test/harness/skip-reporter.ts";
 import { tierOf } from "./test/tiers.ts";
@@ -11,13 +12,18 @@ const LAST = [
 
 export default defineConfig(({ mode }) => {
   const { include, exclude } = tierOf(mode);
+  const failedFiles = process.env.GWC_FAILED_FILES;
   return {
     test: {
       globalSetup: ["test/harness/global-setup.ts"],
       setupFiles: ["test/harness/each-file.ts"],
       // A process runs many files of tests and loads the compiler once; each-file.ts ends what one of them started.
       isolate: false,
-      reporters: ["default", new SkipReporter()],
+      reporters: [
+        "default",
+        new SkipReporter(),
+        ...(failedFiles === undefined ? [] : [new FailedFiles(failedFiles)]),
+      ],
       // The validator of all fields at once is a function whose optimization by this compiler of V8's takes 8 GB.
       // Compilers make much that is soon forgotten: with more room for it, less of it is moved.
       // The validator of all fields takes 3 GB, and Node.js allows a process 4 GB by default.
