@@ -29,13 +29,13 @@ export default defineConfig(({ mode }) => {
       // The validator of all fields takes 3 GB, and Node.js allows a process 4 GB by default.
       execArgv: ["--no-maglev", "--max-semi-space-size=64", "--max-old-space-size=6144"],
       // Only a failure waits that long, and a busy machine may be slow.
-      testTimeout: 120_000,
+      testTimeout: 300_000,
       // esbuild's collector of garbage takes a third of what hundreds of bundles cost. What Python has compiled it keeps, even
       // where the environment forbids it: compiling an SDK takes several times as long as loading it.
       env: { GOGC: "400", PYTHONDONTWRITEBYTECODE: "" },
       // The first one that needs Python installs the packages of all.
       hookTimeout: 300_000,
-      expect: { poll: { timeout: 60_000 } },
+      expect: { poll: { timeout: 120_000 } },
       // Most tests wait for processes rather than compute: two processors are busy with five.
       maxWorkers: 5,
       sequence: { sequencer: LongestFirst },

@@ -170,9 +170,7 @@ describeUnless(missingBrowser)("the admin page in a browser", () => {
     const row = page.getByRole("row", { name: /api/ });
     expect(await row.textContent()).toMatch(/^api3011?/);
     await page.getByRole("button", { name: "api", exact: true }).click();
-    await expect
-      .poll(() => page.getByLabel("Figures of").inputValue(), { timeout: 10_000 })
-      .toBe("route:api");
+    await expect.poll(() => page.getByLabel("Figures of").inputValue()).toBe("route:api");
     await page.close();
   });
 

@@ -37,7 +37,7 @@ describe("a bundle answers its command line and exits", () => {
     files: Readonly<Record<string, string>> = {},
   ): Promise<Ended> {
     const workspace = new Workspace({ ...files, "gateway.mjs": bundle });
-    const place = { cwd: workspace.folder, env, timeout: 60_000 };
+    const place = { cwd: workspace.folder, env, timeout: 240_000 };
     return new Promise((resolve) => {
       execFile(process.execPath, ["gateway.mjs", ...options], place, (error, stdout, stderr) => {
         resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });

@@ -51,7 +51,7 @@ const match = (name: string) => `
 
 // The type check of so many modules is slow on a busy machine.
 it("a route may have the name of anything in the generated code", {
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
   const route = (name: string) => `
           - name: ${name}

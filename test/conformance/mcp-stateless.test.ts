@@ -50,7 +50,7 @@ it("the fixture passes every scored scenario itself", () => {
 
 it.each(["open", "ruled", "child"])(
   "what passes directly passes through a gateway: over HTTP, open or with rules, and over stdio (%s)",
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async (route) => {
     const through = await verdicts(`http://localhost:${gateway.port}/${route}`, "2026-07-28");
     expect([...through]).toEqual([...direct]);
@@ -58,7 +58,7 @@ it.each(["open", "ruled", "child"])(
 );
 
 it("clients with sessions find a server without one that passes every scenario of theirs", {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   const through = await verdicts(`http://localhost:${gateway.port}/only`, "2025-11-25");
   const failed = [...through].filter(
@@ -79,7 +79,7 @@ const missing: Readonly<Record<string, string>> = {
 };
 
 it("clients without sessions find a server with them that passes what it can show", {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   const through = await verdicts(`http://localhost:${gateway.port}/sessions`, "2026-07-28");
   const other = [...through].filter(([name, counts]) => direct.get(name) !== counts);
@@ -92,7 +92,7 @@ it.each([
 ])(
   "clients without sessions find one of two merged servers as they find one directly, %s",
   {
-    timeout: 240_000,
+    timeout: 600_000,
   },
   async (path, exceptions) => {
     await expectAsDirectly({ port: gateway.port, path }, "2026-07-28", direct, exceptions);

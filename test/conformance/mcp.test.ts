@@ -58,7 +58,7 @@ it("the fixture passes every scored scenario itself", () => {
 
 it.each(["http", "stdio"])(
   "what passes directly passes over %s",
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async (kind) => {
     const { port } = kind === "http" ? http : stdio;
     const through = await verdicts(`http://localhost:${port}/mcp`, "2025-11-25");
@@ -73,7 +73,7 @@ it.each(["http", "stdio"])(
 
 it.each(["/merged-sessions", "/merged-stateless"])(
   "what passes directly passes at one of two merged servers, %s",
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async (path) => {
     await expectAsDirectly({ port: http.port, path }, "2025-11-25", direct, {
       "server-sse-multiple-streams":

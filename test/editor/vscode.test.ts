@@ -22,9 +22,6 @@ routes:
       - mcp: { targets: [{ name: everything, mcp: { host: "http://127.0.0.1:9/mcp" } }] }
 `;
 const TESTS = "servers: { everything: { tools: [echo, add] } }\ntests: []\n";
-/** Milliseconds that parts of the editor may need on a busy machine. */
-const PATIENCE = 120_000;
-
 /** Starts Visual Studio Code as a server with the extension; resolves with its address. */
 async function startEditor(workspace: Workspace): Promise<string> {
   const extensions = workspace.path(".editor/extensions");
@@ -67,7 +64,6 @@ it("Visual Studio Code shows lenses, hints, mistakes and who may use tools, in r
   const workspace = new Workspace({ "gateway.yaml": CONFIG, "access.test.yaml": TESTS });
   const address = await startEditor(workspace);
   const page = await (await startBrowser()).newPage({ viewport: { width: 1400, height: 900 } });
-  page.setDefaultTimeout(PATIENCE);
   await page.goto(`${address}?folder=${workspace.folder}`);
   await openFile(page, "gateway.yaml");
   const who = page.locator('.codelens-decoration a:text-is("who can call")');

@@ -11,12 +11,17 @@ export const missingBrowser: string | undefined =
     ? undefined
     : "Debian's chromium is not installed";
 
+/** Milliseconds: only a failure waits that long, and a busy machine may be slow. */
+const PATIENCE = 120_000;
+
 /** Starts a browser. It is gone at the end of the test. */
 export async function startBrowser(): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: browserPath,
+    timeout: PATIENCE,
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"],
   });
+  browser.on("context", (context) => context.setDefaultTimeout(PATIENCE));
   atEnd(() => browser.close());
   return browser;
 }

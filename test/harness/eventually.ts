@@ -1,9 +1,9 @@
 import { pause } from "./pause.ts";
 
 /** Milliseconds: only a failure waits that long, and a busy machine may be slow. */
-const PATIENCE = 60_000;
+const PATIENCE = 120_000;
 
-/** Waits until a look finds something; throws when it does not within a minute. */
+/** Waits until a look finds something; throws when it does not within two minutes. */
 export async function eventually<T>(
   look: () => T | null | Promise<T | null>,
   what: string | (() => string),

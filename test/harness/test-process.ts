@@ -11,7 +11,7 @@ export interface ProcessOptions {
 }
 
 /** Milliseconds: only a failure waits that long, and a busy machine may be slow. */
-const PATIENCE = 60_000;
+const PATIENCE = 120_000;
 
 /** A process of a test: a gateway, a server, `gwc` itself. It is gone at the end of the test. */
 export class TestProcess {

@@ -236,7 +236,7 @@ async function runAgent(
   const running = promisify(execFile)(file, parameters, {
     cwd: home,
     env: { PATH: process.env.PATH ?? "", HOME: home, ...env },
-    timeout: 120_000,
+    timeout: 240_000,
   });
   running.child.stdin?.end();
   const { stdout, stderr } = await running;

@@ -105,7 +105,7 @@ async function outputOf(
   env: Readonly<Record<string, string>>,
 ): Promise<string> {
   const running = promisify(execFile)(file, parameters, {
-    ...{ cwd, env: { PATH: process.env.PATH ?? "", HOME: cwd, ...env }, timeout: 120_000 },
+    ...{ cwd, env: { PATH: process.env.PATH ?? "", HOME: cwd, ...env }, timeout: 240_000 },
   });
   running.child.stdin?.end();
   const { stdout, stderr } = await running;

@@ -78,7 +78,7 @@ describe("a session over many connections, of a client of", () => {
       expect(await call("trigger-elicitation-request")).toContain("accept");
       // The GET stream.
       await call("toggle-simulated-logging");
-      await expect.poll(() => logged.length, { timeout: 20_000 }).toBeGreaterThan(0);
+      await expect.poll(() => logged.length).toBeGreaterThan(0);
       const { transport } = client;
       if (!(transport instanceof StreamableHTTPClientTransport))
         throw new Error("another transport");

@@ -184,7 +184,7 @@ describe("the streams of a responseStream hook", () => {
   it("are named if they block their thread", async () => {
     const response = get("streams?do=blocks").catch(() => undefined);
     await expect
-      .poll(() => gateway.output, { timeout: 30_000 })
+      .poll(() => gateway.output)
       .toMatch(/error: async hooks of custom policies run \(streams\), and all requests/);
     await response;
   });

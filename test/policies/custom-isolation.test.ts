@@ -182,7 +182,7 @@ describe("a policy cannot change what the gateway and other policies use", () =>
   it("and a hook that does not return is named while it runs", async () => {
     const response = act("long");
     await expect
-      .poll(() => gateway.output, { timeout: 30_000 })
+      .poll(() => gateway.output)
       .toMatch(/error: custom policy hostile has not returned for \d{4} ms: all requests/);
     expect((await response).status).toBe(200);
     await expect.poll(() => gateway.output).toContain("hostile blocked all requests for");
@@ -194,7 +194,7 @@ describe("a policy cannot change what the gateway and other policies use", () =>
       const from = gateway.output.length;
       const response = send(`${gateway.url}/waits`, "GET", { "x-do": how });
       await expect
-        .poll(() => gateway.output.slice(from), { timeout: 30_000 })
+        .poll(() => gateway.output.slice(from))
         .toMatch(
           /error: async hooks of custom policies run \(waits\), and all requests of their thread have waited for \d+ ms/,
         );
