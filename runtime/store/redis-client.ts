@@ -12,8 +12,11 @@ export interface RedisConfig {
   readonly sentinelName?: string;
 }
 
-/** Milliseconds that a command may take before the store counts as away. */
-const COMMAND_TIMEOUT = 2000;
+/**
+ * Milliseconds after which a command fails that the client sent by itself, as when it connects. Commands of the gateway have a
+ * shorter deadline, which a pause of the process does not shorten.
+ */
+const COMMAND_TIMEOUT = 10_000;
 const CONNECT_TIMEOUT = 5000;
 /** Maximum milliseconds between attempts to connect. */
 const MAX_RETRY_DELAY = 2000;

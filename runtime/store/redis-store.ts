@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { storeErrors, storeUp } from "../metrics/table/store.ts";
 import type { AccountReport, BucketState, Buckets } from "./buckets.ts";
 import type { Channels } from "./channels.ts";
+import { CommandDeadlines } from "./command-deadlines.ts";
 import {
   type Client,
   IS_UNUSABLE,
@@ -110,6 +111,7 @@ export class RedisStore implements Store {
   readonly #subscriptions: RedisSubscriptions;
   readonly #reports: Pick<StorePlace, "warn" | "metrics">;
   readonly #withdrawMetric: () => void;
+  readonly #deadlines = new CommandDeadlines();
   /** Why the store is away; `undefined` if it responds. */
   #problem: string | undefined = "not connected yet";
   /** Whether the present problem was logged. */
@@ -143,16 +145,10 @@ export class RedisStore implements Store {
 
   /** Connects. Resolves when the store responds, or after this many milliseconds; it then connects in the background. */
   async connect(patience: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, patience);
     // Failures are reported by the events; both clients keep trying.
     const attempts = [this.#client, this.#subscriptions.client].map((client) => client.connect());
-    void Promise.allSettled(attempts).then(async () => {
-      await this.#ask();
-      resolve();
-    });
-    await promise;
-    clearTimeout(timer);
+    const asked = Promise.allSettled(attempts).then(() => this.#ask());
+    await this.#deadlines.limit(asked, patience).catch(() => {});
     if (this.#problem !== undefined) this.#away(this.#lastError);
   }
 
@@ -298,7 +294,7 @@ export class RedisStore implements Store {
   async #send<Result>(command: () => Promise<Result>): Promise<Result> {
     if (this.#problem !== undefined) throw new StoreError(this.#problem);
     try {
-      return await command();
+      return await this.#deadlines.limit(command());
     } catch (error) {
       // Commands in flight fail with the connection, whose error says why.
       const reason = isOfConnection(error) ? this.#lastError : reasonOf(error);
@@ -326,8 +322,8 @@ export class RedisStore implements Store {
   async #ask(): Promise<void> {
     if (this.#isClosed) return;
     try {
-      await this.#client.ping();
-      this.#server = await serverIdentity(this.#client);
+      await this.#deadlines.limit(this.#client.ping());
+      this.#server = await this.#deadlines.limit(serverIdentity(this.#client));
     } catch (error) {
       if (this.#client.status === "ready") this.#lastError = reasonOf(error);
       this.#away(this.#lastError);

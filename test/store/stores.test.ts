@@ -196,7 +196,7 @@ describe.each(Object.entries(kinds))("the %s store", (_, prepare) => {
 });
 
 it("a store behind a Sentinel follows a failover", async () => {
-  const { url, primary, replica } = await startSentinel();
+  const { url, replica, killPrimary } = await startSentinel();
   const store = redisStore(url, { sentinelName: "shop" });
   opened.push(store);
   await store.connect(60_000);
@@ -204,11 +204,32 @@ it("a store behind a Sentinel follows a failover", async () => {
   const copy = new Redis(replica.url);
   await eventually(async () => await copy.get("shop:{keys}:a"), "the copy");
   copy.disconnect();
-  await primary.kill();
+  await killPrimary();
   const change = { was: undefined, value: "2" };
   const replaced = () => store.replace("keys", "b", change).catch(() => null);
   expect(await eventually(replaced, "another primary")).toBe(true);
   expect(await store.read("keys", "a")).toBe("1");
+});
+
+describe("a command of Redis", () => {
+  it("fails if the server does not respond for seconds", async () => {
+    const { url } = await RedisServer.start();
+    const store = await connected(url);
+    opened.push(store);
+    const admin = new Redis(url);
+    await admin.client("PAUSE", 600_000);
+    await expect(store.read("keys", "a")).rejects.toThrow("the command timed out");
+    admin.disconnect();
+  });
+
+  it("does not fail because this process does nothing for seconds", async () => {
+    const { url } = await RedisServer.start();
+    const store = await connected(url);
+    opened.push(store);
+    const read = store.read("keys", "a");
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4000);
+    expect(await read).toBeUndefined();
+  });
 });
 
 it("an embedded store refuses a file that is no database", () => {
