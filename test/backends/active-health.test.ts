@@ -33,7 +33,7 @@ let gateway: Gateway;
 /** Four servers for each route. */
 const servers: Record<string, readonly Server[]> = {};
 
-const active = { path: "/up", interval: "100ms", timeout: "2s" };
+const active = { path: "/up", interval: "100ms", timeout: "30s" };
 
 const routes: Readonly<Record<string, object>> = {
   plain: { health: { active: { ...active, unhealthyThreshold: 2, healthyThreshold: 2 } } },

@@ -100,7 +100,12 @@ describe("http", () => {
     const slow = get(gateway, "/slow").then(({ status }) => status);
     expect(await Promise.race([later, slow])).toBe(504);
     await eventually(() => (left === 1 ? true : null), "the end of the call");
-    expect((await get(gateway)).seen).toBe("first second");
+    // On a busy machine the head alone may take too long.
+    const found = await eventually(async () => {
+      const { status, seen } = await get(gateway);
+      return status === 504 ? null : seen;
+    }, "a head in time");
+    expect(found).toBe("first second");
   });
 });
 

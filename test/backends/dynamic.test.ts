@@ -12,7 +12,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { makeCertificate } from "../harness/certificate.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
-import { listen } from "../harness/listen.ts";
+import { keepIdleConnections, listen } from "../harness/listen.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { refusals } from "../harness/refusals.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
@@ -39,6 +39,7 @@ function startProxy(
 async function startServer(listener: RequestListener, host = "127.0.0.1", port = 0) {
   const sockets = new Set<Socket>();
   const server = createServer(listener);
+  keepIdleConnections(server);
   server.on("connection", (socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
@@ -331,15 +332,14 @@ it("connections are kept for a bounded number of destinations", async () => {
     { addresses: { "*": ["127.0.0.1"] } },
   );
   const client = new RawClient(gateway.port);
-  let most = 0;
   for (let index = 0; index < 1100; index += 50) {
     for (let each = index; each < index + 50; each++) {
       client.send(`GET /${each} HTTP/1.1\r\nHost: h${each}.test:${port}\r\n\r\n`);
     }
     await client.receives(new RegExp(` /${index + 49} `));
-    most = Math.max(most, sockets.size);
+    // The server may accept the newest connections before it sees that the oldest are closed.
+    await eventually(() => sockets.size <= 1001 || null, "the end of surplus connections");
   }
-  expect(most).toBeLessThanOrEqual(1001);
 });
 
 it("a proxy for anyone is refused when it is built", () => {

@@ -7,6 +7,7 @@ import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-service
 import { expositionOf } from "../harness/exposition.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { keepIdleConnections } from "../harness/listen.ts";
 import { send } from "../harness/send.ts";
 import { startUpstream } from "../harness/upstream.ts";
 import { nowhere, startRoutes } from "../policies/routes.ts";
@@ -30,6 +31,7 @@ function startModel(address: string): Server {
       response.end(JSON.stringify({ address, body, header: request.headers[header] }));
     });
   }).listen(port, address);
+  keepIdleConnections(server);
   atEnd(() => server.close());
   return server;
 }

@@ -3,6 +3,7 @@ import { createServer as createHttp2Server } from "node:http2";
 import type { Server } from "node:net";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { keepIdleConnections } from "../harness/listen.ts";
 import { send } from "../harness/send.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
@@ -10,6 +11,7 @@ const folder = temporaryFolder();
 const socketAt = (name: string) => `unix:${folder}/${name}.sock`;
 
 function listenAt(name: string, server: Server): Promise<void> {
+  keepIdleConnections(server);
   return new Promise((resolve) => server.listen(`${folder}/${name}.sock`, resolve));
 }
 

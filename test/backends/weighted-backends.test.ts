@@ -23,7 +23,7 @@ beforeAll(async () => {
       alone: { policies: {}, backends: backends(0, 5, 0) },
       nobody: {
         policies: {
-          timeout: { requestTimeout: "1s" },
+          timeout: { requestTimeout: "60s" },
           retry: { attempts: 2, codes: [500] },
           responseHeaderModifier: { set: { "x-kept": "1" } },
         },

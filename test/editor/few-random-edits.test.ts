@@ -21,4 +21,4 @@ tests:
 it("after random edits of a file, its tests and its keys, the server shows what new checks report", async () => {
   const inputs = { "gateway.yaml": CONFIG, "access.test.yaml": TESTS, "keys.json": '{"keys":[]}' };
   await compareWhileEditing(inputs, "gateway.yaml", 4, 30);
-}, 60_000);
+});

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { Server as HttpServer } from "node:http";
+import { Server as HttpsServer } from "node:https";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { atEnd } from "./at-end.ts";
 
@@ -14,12 +15,20 @@ export async function listen(server: Server, address = "127.0.0.1"): Promise<num
     socket.once("close", () => sockets.delete(socket));
   });
   atEnd(() => close(server, sockets));
-  // Node's five seconds may pass between two requests on a busy machine: the gateway would find its connection closed.
-  if (server instanceof HttpServer) server.keepAliveTimeout = 600_000;
+  keepIdleConnections(server);
   server.listen(0, address);
   await once(server, "listening");
   // A TCP server's address is an object.
   return (server.address() as AddressInfo).port;
+}
+
+/**
+ * Lets an HTTP server keep idle connections. Node's five seconds may pass between two requests on a busy machine: the gateway
+ * would find its connection closed.
+ */
+export function keepIdleConnections(server: Server): void {
+  if (server instanceof HttpServer || server instanceof HttpsServer)
+    server.keepAliveTimeout = 600_000;
 }
 
 async function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {

@@ -1,3 +1,5 @@
+import { Redis } from "iovalkey";
+import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { TestProcess } from "./test-process.ts";
@@ -51,6 +53,15 @@ export class RedisServer {
       ...options,
     ]);
     await this.#process.seen(/Ready to accept connections/);
+  }
+
+  /** Waits until it has done all that gateways sent which have ended: it reads connections in any order. */
+  async settled(): Promise<void> {
+    const client = new Redis(this.url);
+    const hasLeft = async () => !String(await client.client("LIST")).includes("name=gwc") || null;
+    await eventually(hasLeft, "the end of connections of gateways").finally(() =>
+      client.disconnect(),
+    );
   }
 
   /** Ends it at once, as `kill -9` does. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { atEnd } from "./at-end.ts";
 import { freePort } from "./free-port.ts";
+import { keepIdleConnections } from "./listen.ts";
 
 /** The variables of a gateway for which names under `.test`, or these, are what is said here: each name with its addresses. */
 export function namedAddresses(
@@ -24,6 +25,7 @@ export async function startOnOnePort(
   const port = await freePort();
   const started = addresses.map(async (address): Promise<readonly [string, Server]> => {
     const server = createServer(listener(address)).listen(port, address);
+    keepIdleConnections(server);
     atEnd(() => server.close());
     await new Promise((resolve) => server.once("listening", resolve));
     return [address, server];

@@ -21,6 +21,8 @@ export class TestProcess {
   stderr = "";
   readonly #child: ChildProcess;
   readonly #waiting = new Set<() => void>();
+  /** It has ended, and all of its output is here. */
+  #isOver = false;
 
   /** The exit code, once it has ended; null when a signal ended it. */
   readonly exited: Promise<number | null>;
@@ -57,7 +59,7 @@ export class TestProcess {
       const found = pattern.exec(this.output.slice(from));
       if (found !== null) return found;
       const left = deadline - performance.now();
-      if (left < 0 || this.hasEnded) throw new Error(`${pattern} is not in:\n${this.output}`);
+      if (left < 0 || this.#isOver) throw new Error(`${pattern} is not in:\n${this.output}`);
       await this.#change(left);
     }
   }
@@ -88,7 +90,8 @@ export class TestProcess {
       this.#child.once("error", reject);
       this.#child.once("exit", resolve);
     });
-    await Promise.race([closed, pause(1000)]);
+    await Promise.race([closed, pauseOften(10)]);
+    this.#isOver = true;
     this.#wake();
     return code;
   }
@@ -108,4 +111,9 @@ export class TestProcess {
       });
     });
   }
+}
+
+/** Pauses so often for 100 ms: between two of them, a test that was stopped itself reads what came meanwhile. */
+async function pauseOften(times: number): Promise<void> {
+  for (let i = 0; i < times; i++) await pause(100);
 }

@@ -233,7 +233,7 @@ describe("a data plane of several threads", () => {
     expect(await echo("last")).toContain("Echo: last");
     await client.close();
     expect(await agent.stop()).toBe(0);
-  }, 60_000);
+  });
 
   it("tells each of them which pods a Service has, also one that has started again", async () => {
     const pods = await Promise.all(
@@ -303,7 +303,7 @@ describe("a data plane of several threads", () => {
     }
     expect(await passed()).toBe(0);
     expect(await agent.stop()).toBe(0);
-  }, 60_000);
+  });
 
   it("that leave respond to clients that had connected and sent nothing yet", async () => {
     const world = await AgentWorld.start({ ...text("four"), ...threads(4) });
@@ -320,7 +320,7 @@ describe("a data plane of several threads", () => {
     for (const client of silent) client.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n");
     for (const client of silent) await client.receives(/^HTTP\/1.1 200 /);
     expect(await agent.stop()).toBe(0);
-  }, 60_000);
+  });
 
   it("are several in other pods than one is: a Deployment changes its pods for no other generation", () => {
     const podOf = (generation: WorldGeneration) => {

@@ -95,7 +95,7 @@ it("a data plane becomes ready without a port that is in use, and reports it aft
   expect(await world.readiness()).toBe(200);
   await eventually(() => (lackingIn(world)?.includes(String(port)) ? true : null), "the report");
   await closed(other);
-}, 60_000);
+});
 
 const programmed = [{ type: "Programmed", status: "True", reason: "Programmed", message: "" }];
 const accepted = [{ type: "Accepted", status: "True", reason: "Accepted", message: "" }];

@@ -4,6 +4,7 @@ import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startGuardWebhook } from "../harness/guard-webhook.ts";
 import { startScripted } from "../harness/scripted.ts";
+import { patient } from "../policies/routes.ts";
 import { chunk, startStream } from "./llm-upstream.ts";
 
 const complaint = "The quota of secret42 is used up.";
@@ -68,7 +69,7 @@ beforeAll(async () => {
   });
   const regex = { rules: [{ pattern: "secret[0-9]{1,9}" }] };
   const rejection = { response: { message: guards["patterns-reject"], statusCode: 451 } };
-  const hook = (host: string) => ({ webhook: { target: { host } } });
+  const hook = (host: string) => ({ webhook: { target: { host, policies: patient } } });
   const steps: Readonly<Record<keyof typeof guards, object>> = {
     "patterns-mask": { regex },
     "patterns-reject": { regex: { ...regex, action: "reject" }, ...rejection },

@@ -5,6 +5,7 @@ import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { type GuardWebhook, startGuardWebhook } from "../harness/guard-webhook.ts";
 import { startProvider } from "../harness/model-provider.ts";
 import type { Scripted } from "../harness/scripted.ts";
+import { patient } from "../policies/routes.ts";
 import { asks } from "./ask.ts";
 import { startGuardServices } from "./guard-servers.ts";
 
@@ -27,9 +28,9 @@ const failed = { status: 503, message: "a guard of the gateway is unavailable" }
 const own = { response: { message: "Not here, please.", statusCode: 451 } };
 const rejected = { status: 451, message: "Not here, please." };
 
-/** A short timeout for guards that never respond. */
-function policiesFor(kind: string): object | undefined {
-  return kind === "slow" ? { http: { requestTimeout: "50ms" } } : undefined;
+/** A short timeout for guards that never respond, a long one for others. */
+function policiesFor(kind: string): object {
+  return kind === "slow" ? { http: { requestTimeout: "50ms" } } : patient;
 }
 const rubbish = "RUBBISH";
 const secrets = { rules: [{ pattern: "secret[0-9]{1,9}" }] };

@@ -8,6 +8,7 @@ import { pause } from "../harness/pause.ts";
 import { RedisServer } from "../harness/redis.ts";
 import { type Received, type Scripted, startScripted } from "../harness/scripted.ts";
 import { type Response, send } from "../harness/send.ts";
+import { patient } from "../policies/routes.ts";
 import { complete, completion, fail } from "./llm-upstream.ts";
 
 const json = { "content-type": "application/json" };
@@ -288,7 +289,11 @@ describe("guards", () => {
         response.end(JSON.stringify(isStrict ? reject : { action: {} }));
       }, "anything");
       const started = await start({
-        ai: { promptGuard: { response: [{ webhook: { target: { host: guard.host } } }] } },
+        ai: {
+          promptGuard: {
+            response: [{ webhook: { target: { host: guard.host, policies: patient } } }],
+          },
+        },
       });
       await ask(started, chat(QUESTION, { stream }));
       const again = await ask(started, chat(SAME, { stream }));

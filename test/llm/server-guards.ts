@@ -1,3 +1,5 @@
+import { patient } from "../policies/routes.ts";
+
 /** A long text with a secret in its midst. */
 export const long = `${"All is well here. ".repeat(40)}secret7 ${"And so it repeats. ".repeat(40)}`;
 
@@ -15,13 +17,15 @@ export const rubbish = [
 
 /** Guards that ask servers, by the names of their routes. `webhook`: its URL; `services`: the host of all others. */
 export function serverGuards(webhook: string, services: string): Readonly<Record<string, object>> {
-  const hook = (kind: string) => ({ webhook: { target: { host: `${webhook}/${kind}` } } });
+  const hook = (kind: string) => ({
+    webhook: { target: { host: `${webhook}/${kind}`, policies: patient } },
+  });
   return {
     headers: {
       request: [
         {
           webhook: {
-            target: { host: `${webhook}/pass` },
+            target: { host: `${webhook}/pass`, policies: patient },
             forwardHeaderMatches: [
               { name: "X-Tenant", value: { exact: "a" } },
               { name: "x-trace", value: { regex: "[0-9]+" } },
@@ -34,7 +38,7 @@ export function serverGuards(webhook: string, services: string): Readonly<Record
       request: [
         {
           webhook: {
-            target: { host: webhook },
+            target: { host: webhook, policies: patient },
             forwardHeaderMatches: [{ name: "x-tenant", value: { regex: ".*" } }],
             headers: {
               "X-Tenant": 'request.headers["x-tenant"] + "-1"',
@@ -72,6 +76,7 @@ export function serverGuards(webhook: string, services: string): Readonly<Record
             region: "eu-west-1",
             host: `http://${services}/masks`,
             policies: {
+              ...patient,
               backendAuth: { aws: { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "${KEY}" } },
             },
           },
@@ -86,7 +91,7 @@ export function serverGuards(webhook: string, services: string): Readonly<Record
             projectId: "shop-1",
             location: "europe-west4",
             host: `http://${services}/finds`,
-            policies: { backendAuth: { key: "${KEY}" } },
+            policies: { ...patient, backendAuth: { key: "${KEY}" } },
           },
         },
       ],
@@ -97,7 +102,7 @@ export function serverGuards(webhook: string, services: string): Readonly<Record
           azureContentSafety: {
             endpoint: `http://${services}/finds`,
             analyzeText: { severityThreshold: 6, blocklistNames: ["rivals"] },
-            policies: { backendAuth: { key: "${KEY}" } },
+            policies: { ...patient, backendAuth: { key: "${KEY}" } },
           },
         },
       ],
@@ -108,7 +113,7 @@ export function serverGuards(webhook: string, services: string): Readonly<Record
           azureContentSafety: {
             endpoint: `http://${services}/finds`,
             detectJailbreak: {},
-            policies: { backendAuth: { azure: { implicit: {} } } },
+            policies: { ...patient, backendAuth: { azure: { implicit: {} } } },
           },
         },
       ],

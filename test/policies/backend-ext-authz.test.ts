@@ -8,7 +8,7 @@ import { startMcpServer } from "../harness/mcp-server.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
 import { initialize, post } from "../mcp/raw-client.ts";
-import { startRoutes } from "./routes.ts";
+import { patient, startRoutes } from "./routes.ts";
 
 let server: Scripted;
 let model: Scripted;
@@ -41,6 +41,7 @@ beforeAll(async () => {
   const tools = await startMcpServer();
   const http = (path: string) => ({
     host: server.host,
+    policies: patient,
     protocol: { http: { path, includeResponseHeaders: ["x-user"] } },
   });
   const own = { extAuthz: http('"/backend?" + request.path') };
@@ -62,6 +63,7 @@ beforeAll(async () => {
             policies: {
               extAuthz: {
                 host: new URL(services.url).host,
+                policies: patient,
                 protocol: { grpc: { metadata: { "my.space": '{"path": request.path}' } } },
               },
             },

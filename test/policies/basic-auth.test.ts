@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call } from "../harness/call.ts";
 import { type Echo, type Echoed, startEcho } from "../harness/echo.ts";
+import { eventually } from "../harness/eventually.ts";
 import type { Gateway } from "../harness/gateway.ts";
+import { pause } from "../harness/pause.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { findings } from "./refused.ts";
 import { startRoutes } from "./routes.ts";
@@ -120,24 +122,30 @@ describe("basicAuth", () => {
       return performance.now() - start;
     };
     await time("pass-bcrypt12", 1, 200);
-    // A wrong password is checked each time: thirty checks would take thirty times as long.
+    // A wrong password is checked each time: thirty checks would take thirty times as long, whenever the machine is not busy.
     const one = await time("wrong", 1, 401);
-    expect(await time("pass-bcrypt12", 30, 200)).toBeLessThan(10 * one);
-  }, 120_000);
+    await eventually(
+      async () => (await time("pass-bcrypt12", 30, 200)) < 10 * one || null,
+      "thirty logins in the time of ten checks",
+    );
+  });
 
   it("other requests are served while logins are checked, and the queue is bounded", async () => {
-    let checked = 0;
-    const wrong = Array.from({ length: 80 }, (_, index) =>
-      status("strict", login("bcrypt", `wrong-${index}`)).finally(() => {
-        checked++;
-      }),
-    );
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(await status("optional", {})).toBe(200);
-    expect(checked).toBeLessThan(wrong.length);
-    const found = await Promise.all(wrong);
-    expect(found.filter((each) => each === 401).length).toBeGreaterThan(32);
-    expect(found.every((each) => each === 401 || each === 503)).toBe(true);
+    await eventually(async () => {
+      let checked = 0;
+      const wrong = Array.from({ length: 80 }, (_, index) =>
+        status("strict", login("bcrypt", `wrong-${index}`)).finally(() => {
+          checked++;
+        }),
+      );
+      await pause(50);
+      expect(await status("optional", {})).toBe(200);
+      const isMeanwhile = checked < wrong.length;
+      const found = await Promise.all(wrong);
+      expect(found.filter((each) => each === 401).length).toBeGreaterThan(32);
+      expect(found.every((each) => each === 401 || each === 503)).toBe(true);
+      return isMeanwhile || null;
+    }, "a response before the last login is checked");
   });
 
   it("a changed file invalidates cached logins", async () => {

@@ -11,6 +11,7 @@ import { listen } from "../harness/listen.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
 import { type OtlpCollector, startCollector } from "../harness/otlp-collector.ts";
 import { type Response, send } from "../harness/send.ts";
+import { patient } from "./routes.ts";
 
 let services: EnvoyServices;
 let collector: OtlpCollector;
@@ -23,10 +24,11 @@ beforeAll(async () => {
   const host = `127.0.0.1:${services.port}`;
   const entries = [{ key: "user", value: 'request.headers["x-user"]' }];
   const policies = {
-    extAuthz: { host, includeRequestBody: { maxRequestBytes: 8192 } },
-    remoteRateLimit: { host, domain: "agents", descriptors: [{ entries }] },
+    extAuthz: { host, policies: patient, includeRequestBody: { maxRequestBytes: 8192 } },
+    remoteRateLimit: { host, policies: patient, domain: "agents", descriptors: [{ entries }] },
     extProc: {
       host,
+      policies: patient,
       processingOptions: { requestBodyMode: "buffered", responseBodyMode: "buffered" },
     },
   };

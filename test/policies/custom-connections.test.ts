@@ -44,7 +44,7 @@ beforeAll(async () => {
   for (const kind of kinds) ports.set(kind, await freePort());
   const use = (kind: string) => ({
     use: `./policies/${kind === "plain" ? "plain" : "waiting"}.ts`,
-    ...(kind !== "plain" && { timeout: "500ms" }),
+    ...(kind !== "plain" && { timeout: "3s" }),
     ...(kind === "open" && { failureMode: "failOpen" }),
   });
   const http = { port: await freePort(), listeners: [{ routes: [] }] };
@@ -65,7 +65,7 @@ beforeAll(async () => {
               tcpRoutes: [
                 {
                   name: "first",
-                  policies: { custom: [{ use: "./policies/first.ts", timeout: "500ms" }] },
+                  policies: { custom: [{ use: "./policies/first.ts", timeout: "3s" }] },
                   backends: [{ host: `127.0.0.1:${echo}` }],
                 },
               ],
@@ -118,7 +118,7 @@ describe.each(["plain", "waiting"])("a connect hook, %s", (kind) => {
 
 it("a connect hook that exceeds its timeout refuses the connection", async () => {
   await expect(received("waiting", "127.0.1.7")).rejects.toThrow();
-  await expect.poll(() => gateway.output).toContain("took longer than 500 ms");
+  await expect.poll(() => gateway.output).toContain("took longer than 3000 ms");
 });
 
 it("a connect hook that fails lets connections pass if failureMode is failOpen", async () => {
@@ -157,7 +157,7 @@ describe("a connect hook that reads the first bytes", () => {
     const from = gateway.output.length;
     const socket = connectTcp({ host: "127.0.0.1", port: ports.get("first") ?? 0 });
     await expect(text(socket)).rejects.toThrow();
-    await expect.poll(() => gateway.output.slice(from)).toContain("took longer than 500 ms");
+    await expect.poll(() => gateway.output.slice(from)).toContain("took longer than 3000 ms");
   });
 });
 

@@ -4,7 +4,7 @@ import { startEcho } from "../harness/echo.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { type Response, send } from "../harness/send.ts";
-import { startRoutes } from "./routes.ts";
+import { patient, startRoutes } from "./routes.ts";
 
 let server: Scripted;
 let gateway: Gateway;
@@ -32,7 +32,7 @@ beforeAll(async () => {
     }
   }, "anything");
   const http = (more: object) => ({
-    policies: { extAuthz: { host: server.host, protocol: { http: more } } },
+    policies: { extAuthz: { host: server.host, policies: patient, protocol: { http: more } } },
   });
   gateway = await startRoutes(
     {
@@ -50,6 +50,7 @@ beforeAll(async () => {
         policies: {
           extAuthz: {
             host: server.host,
+            policies: patient,
             protocol: { http: {} },
             cache: {
               key: ['request.headers["authorization"]'],
@@ -63,6 +64,7 @@ beforeAll(async () => {
         policies: {
           extAuthz: {
             host: server.host,
+            policies: patient,
             protocol: { http: { metadata: { team: 'response.headers["x-team"]' } } },
             cache: {
               key: ['request.headers["authorization"]'],

@@ -9,15 +9,12 @@ import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { send } from "../harness/send.ts";
-import { nowhere, startRoutes } from "./routes.ts";
+import { nowhere, patient, startRoutes } from "./routes.ts";
 
 const modes = ["none", "streamed", "buffered", "bufferedPartial", "fullDuplexStreamed"] as const;
 
 /** Maximum number of bytes of a body in one piece, unless configured. */
 const most = 2 * 1024 * 1024;
-
-/** The processor logs what it gets, which takes time. */
-const patient = { http: { requestTimeout: "1m" } };
 
 let services: EnvoyServices;
 let gateway: Gateway;
@@ -53,7 +50,10 @@ beforeAll(async () => {
   );
   const requests = ["streamed", "fullDuplexStreamed"].map((mode) => {
     const processingOptions = { requestBodyMode: mode, responseBodyMode: "none" };
-    return [`${mode}-request`, { policies: { extProc: { host, processingOptions } } }] as const;
+    return [
+      `${mode}-request`,
+      { policies: { extProc: { host, policies: patient, processingOptions } } },
+    ] as const;
   });
   const slow = ["streamed", "fullDuplexStreamed"].map((mode) => {
     const processingOptions = { requestBodyMode: mode, responseBodyMode: mode };
@@ -64,7 +64,10 @@ beforeAll(async () => {
     ] as const;
   });
   const refused = {
-    policies: { extProc: { host, processingOptions: { requestBodyMode: "none" } }, csrf: {} },
+    policies: {
+      extProc: { host, policies: patient, processingOptions: { requestBodyMode: "none" } },
+      csrf: {},
+    },
   };
   gateway = await startRoutes(
     { ...Object.fromEntries([...routes, ...requests, ...slow]), refused },
@@ -202,7 +205,11 @@ async function openTrailers(): Promise<ClientHttp2Session> {
   const host = new URL(services.url).host;
   const routes = Object.entries(trailerOptions).flatMap(([name, options]) =>
     modes.map((responseBodyMode) => {
-      const extProc = { host, processingOptions: { responseBodyMode, ...options } };
+      const extProc = {
+        host,
+        policies: patient,
+        processingOptions: { responseBodyMode, ...options },
+      };
       return [`${name}-${responseBodyMode}`, { policies: { extProc }, backends }] as const;
     }),
   );

@@ -6,7 +6,7 @@ import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-service
 import { eventually } from "../harness/eventually.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
-import { nowhere, startRoutes } from "./routes.ts";
+import { nowhere, patient, startRoutes } from "./routes.ts";
 
 const modes = ["none", "streamed", "buffered", "bufferedPartial", "fullDuplexStreamed"] as const;
 
@@ -49,14 +49,19 @@ beforeAll(async () => {
         ...{ requestBodyMode, requestTrailerMode, responseBodyMode: "none" },
         allowModeOverride: true,
       };
-      const extProc = { host, processingOptions };
+      const extProc = { host, policies: patient, processingOptions };
       return [
         `${requestBodyMode}-${requestTrailerMode}`,
         { policies: { extProc }, backends },
       ] as const;
     }),
   );
-  const open = { host, processingOptions: { requestBodyMode: "none" }, failureMode: "failOpen" };
+  const open = {
+    host,
+    policies: patient,
+    processingOptions: { requestBodyMode: "none" },
+    failureMode: "failOpen",
+  };
   const all = [...routes, ["open", { policies: { extProc: open }, backends }] as const];
   gateway = await startRoutes(Object.fromEntries(all), nowhere);
 });

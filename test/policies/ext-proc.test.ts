@@ -4,7 +4,7 @@ import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-service
 import type { Gateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { send } from "../harness/send.ts";
-import { startRoutes } from "./routes.ts";
+import { patient, startRoutes } from "./routes.ts";
 
 let services: EnvoyServices;
 let gateway: Gateway;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   const url = `http://127.0.0.1:${await listen(server)}`;
   const host = new URL(services.url).host;
   const route = (more: object, rest: object = {}) => ({
-    policies: { extProc: { host, ...more }, ...rest },
+    policies: { extProc: { host, policies: patient, ...more }, ...rest },
   });
   const modes = (requestBodyMode: string, responseBodyMode: string, more: object = {}) => ({
     processingOptions: { requestBodyMode, responseBodyMode, ...more },

@@ -4,7 +4,7 @@ import { send } from "../harness/send.ts";
 import { itWith } from "../harness/tool.ts";
 import { startUpstream } from "../harness/upstream.ts";
 import { startCaddy, startNginx } from "../harness/web-server.ts";
-import { startRoutes } from "./routes.ts";
+import { patient, startRoutes } from "./routes.ts";
 
 /** The result of a request: its client's status and body, and what the upstream received. */
 interface Outcome {
@@ -82,6 +82,7 @@ async function outcomes(url: string): Promise<readonly (readonly [string, Outcom
 async function ours(auth: string, shop: string) {
   const extAuthz = {
     host: auth,
+    policies: patient,
     protocol: { http: { path: '"/check"', includeResponseHeaders: ["X-User"] } },
   };
   const paths = [{ pathPrefix: "/" }];

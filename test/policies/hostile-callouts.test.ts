@@ -10,7 +10,7 @@ import { allMisbehaviours, startHostileGrpcServer } from "../harness/hostile-grp
 import { send } from "../harness/send.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { TestProcess } from "../harness/test-process.ts";
-import { startRoutes } from "./routes.ts";
+import { patient, startRoutes } from "./routes.ts";
 
 let gateway: Gateway;
 
@@ -70,7 +70,7 @@ describe("servers that come and go", () => {
     async (policy) => {
       const [refusal, more] = callouts[policy];
       const services = await startEnvoyServices();
-      const policies = { tcp: { connectTimeout: "5s" } };
+      const policies = { ...patient, tcp: { connectTimeout: "5s" } };
       const server = { host: `auth.test:${services.port}`, policies, ...more };
       const own = await startRoutes(
         { a: { policies: { [policy]: server } } },
@@ -121,7 +121,6 @@ describe("servers that come and go", () => {
       expect(await ask()).toBe(status);
       await expect.poll(ask).toBe(200);
     },
-    30_000,
   );
 
   it("TLS on only one side is no verdict", async () => {
@@ -130,7 +129,7 @@ describe("servers that come and go", () => {
     const backendTLS = { root: tls.cert, hostname: "auth.test" };
     const other = { root: tls.cert, hostname: "other.test" };
     const to = ({ url }: EnvoyServices, policies?: object) => ({
-      policies: { extAuthz: { host: new URL(url).host, ...(policies && { policies }) } },
+      policies: { extAuthz: { host: new URL(url).host, policies: { ...patient, ...policies } } },
     });
     const own = await startRoutes(
       {

@@ -5,7 +5,7 @@ import { startLimitService } from "../harness/limit-service.ts";
 import { type Response, send } from "../harness/send.ts";
 import { describeUnless, NOT_LONG } from "../harness/skip.ts";
 import { isInstalled } from "../harness/tool.ts";
-import { startRoutes } from "./routes.ts";
+import { patient, startRoutes } from "./routes.ts";
 
 // A window that no run crosses.
 const rules = `
@@ -32,6 +32,7 @@ describeUnless(missing)("Envoy's rate limit service with Redis", () => {
       policies: {
         remoteRateLimit: {
           host,
+          policies: patient,
           domain: "shop",
           descriptors: [{ entries: [{ key, value }] }],
         },
@@ -43,7 +44,9 @@ describeUnless(missing)("Envoy's rate limit service with Redis", () => {
       user: route("user", 'request.headers["x-user"]'),
       unknown: route("nothing", '"x"'),
       twice: {
-        policies: { remoteRateLimit: { host, domain: "shop", descriptors: [user, user] } },
+        policies: {
+          remoteRateLimit: { host, policies: patient, domain: "shop", descriptors: [user, user] },
+        },
       },
     };
     gateway = await startRoutes(routes, await startEcho());

@@ -8,7 +8,7 @@ import { openSession, post, send, toolCall } from "../mcp/raw-client.ts";
 import { type SeenRequest, startUpstream } from "../mcp/raw-upstream.ts";
 import { ask, connectStateless } from "../mcp/stateless-client.ts";
 import { findings } from "./refused.ts";
-import { startRoutes } from "./routes.ts";
+import { patient, startRoutes } from "./routes.ts";
 
 let processor: McpProcessor;
 let second: McpProcessor;
@@ -44,7 +44,7 @@ beforeAll(async () => {
     response.end(id === undefined ? "" : JSON.stringify(name === "batch" ? [answer] : answer));
   });
   received = echo.seen;
-  const rule = { host: processor.host, methods: { "*": "full" } };
+  const rule = { host: processor.host, policies: patient, methods: { "*": "full" } };
   const route = (processors: readonly object[], mcp: object = {}) => ({
     policies: { mcpGuardrails: { processors } },
     backends: [{ mcp: { targets: [{ name: "main", mcp: { host: tools.url } }], ...mcp } }],

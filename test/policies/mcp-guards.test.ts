@@ -17,7 +17,7 @@ import {
 import { type RawUpstream, startUpstream } from "../mcp/raw-upstream.ts";
 import { ask, connectStateless } from "../mcp/stateless-client.ts";
 import { findings } from "./refused.ts";
-import { startRoutes } from "./routes.ts";
+import { patient, startRoutes } from "./routes.ts";
 
 const masks = { regex: { rules: [{ builtin: "email" }, { builtin: "creditCard" }] } };
 const rejects = {
@@ -66,7 +66,10 @@ beforeAll(async () => {
   });
   const both = { request: [masks, rejects], response: [masks, rejects] };
   const hook = {
-    webhook: { target: { host: webhook.url }, headers: { "x-path": "request.path" } },
+    webhook: {
+      target: { host: webhook.url, policies: patient },
+      headers: { "x-path": "request.path" },
+    },
   };
   const moderation = (behaviour: string, failureMode: string) => ({
     openAIModeration: { host: `http://${services.host}/${behaviour}`, failureMode },

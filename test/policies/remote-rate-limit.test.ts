@@ -5,7 +5,7 @@ import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { type Response, send } from "../harness/send.ts";
 import { startUpstream } from "../harness/upstream.ts";
-import { startRoutes } from "./routes.ts";
+import { patient, startRoutes } from "./routes.ts";
 
 let services: EnvoyServices;
 let gateway: Gateway;
@@ -34,7 +34,9 @@ beforeAll(async () => {
   const host = new URL(services.url).host;
   const user = { key: "user", value: 'request.headers["x-user"]' };
   const route = (descriptors: readonly object[], more: object = {}) => ({
-    policies: { remoteRateLimit: { host, domain: "shop", descriptors, ...more } },
+    policies: {
+      remoteRateLimit: { host, policies: patient, domain: "shop", descriptors, ...more },
+    },
   });
   const tokens = (more: object) => ({
     ...route([{ type: "tokens", entries: [user], ...more }]),
@@ -52,6 +54,7 @@ beforeAll(async () => {
   gateway = await startRoutes(
     {
       user: route([{ entries: [user] }]),
+      unlimited: route([{ entries: [user] }], { policies: undefined }),
       two: route([
         { entries: [user] },
         { entries: [user, { key: "path", value: "request.path" }] },
@@ -101,7 +104,12 @@ describe("remoteRateLimit", () => {
     expect(of("retry-after")).toEqual([undefined, undefined, undefined, "30"]);
     expect(responses[3]?.body).toBe("rate limit exceeded");
     expect(services.seen()[0]).toMatchObject({ message: { domain: "shop" } });
-    expect(services.seen()[0]?.timeout).toBeLessThanOrEqual(2);
+    expect(services.seen()[0]?.timeout).toBeLessThanOrEqual(60);
+  });
+
+  it("waits for two seconds at most unless the configuration allows more", async () => {
+    await call("unlimited", { "x-user": "unlimited" });
+    expect(services.seen().at(-1)?.timeout).toBeLessThanOrEqual(2);
   });
 
   it("asks about all descriptors in one call, without those that have no value", async () => {
@@ -172,6 +180,7 @@ it("token limits on a listener apply only to its model calls", async () => {
     policies: {
       remoteRateLimit: {
         host,
+        policies: patient,
         domain: "shop",
         descriptors: types.map((type) => ({ type, entries })),
       },

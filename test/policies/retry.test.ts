@@ -37,8 +37,18 @@ beforeAll(async () => {
       plain: { policies: { retry }, backends },
       quick: { policies: { retry: { attempts: 2, codes: [503] } }, backends },
       each: { policies: { retry, timeout: { backendRequestTimeout: "1s" } }, backends },
+      often: {
+        policies: {
+          retry: { ...retry, attempts: 20 },
+          timeout: { backendRequestTimeout: "1s" },
+        },
+        backends,
+      },
       all: {
-        policies: { retry: { ...retry, attempts: 100 }, timeout: { requestTimeout: "1s" } },
+        policies: {
+          retry: { attempts: 100, backoff: "1s", codes: [503] },
+          timeout: { requestTimeout: "6s" },
+        },
         backends,
       },
       unlimited: { policies: { retry: { ...retry, attempts: 100 } }, backends },
@@ -139,12 +149,13 @@ describe("retry", () => {
 
   it("a slow attempt is retried", async () => {
     script = ["hang", "ok"];
-    // On a busy machine the second one may be slow as well.
-    expect((await send(`${gateway.url}/each`, "GET")).body).toMatch(/^response [12]$/);
+    // On a busy machine the next ones may be slow as well.
+    expect((await send(`${gateway.url}/often`, "GET")).body).toMatch(/^response [1-9]\d*$/);
     script = ["hang"];
-    first = upstream.received.length;
+    const from = gateway.output.length;
     expect((await send(`${gateway.url}/each`, "GET")).status).toBe(504);
-    expect(attempts()).toHaveLength(3);
+    // A busy upstream may not see a try that has ended before it was read.
+    await gateway.seen(/http\.path=\/each .*retry\.attempt=2\b/, from);
   });
 
   it("the request's timeout limits all attempts together", async () => {

@@ -170,12 +170,12 @@ describe("limits that three replicas share", () => {
 });
 
 it.each(redisPrograms)("limits are not exceeded in a failover of %s", async (server) => {
-  const { url, primary } = await startSentinel(server);
+  const { url, killPrimary } = await startSentinel(server);
   const limits = { l1000: [monthly(1000, { onStoreFailure: "closed" })] };
   const file = redisOf({ sentinel: "shop" });
   const replicas = await Promise.all([1, 2, 3].map(() => start(limits, { REDIS_URL: url }, file)));
   let passed = (await flood(replicas, "l1000", 500))[200] ?? 0;
-  const during = flood(replicas, "l1000", 400, (sent) => sent === 200 && primary.kill());
+  const during = flood(replicas, "l1000", 400, (sent) => sent === 200 && killPrimary());
   passed += (await during)[200] ?? 0;
   for (const each of replicas) await each.seen(/the store responds again/);
   passed += (await flood(replicas, "l1000", 800))[200] ?? 0;

@@ -173,7 +173,8 @@ it("usage of threads and of a process that drains is not lost", async () => {
 });
 
 it("no call counts twice when a gateway is killed, and only calls of the last second are lost", async () => {
-  const { replica, makeKey, report } = await start({ REDIS_URL: (await RedisServer.start()).url });
+  const redis = await RedisServer.start();
+  const { replica, makeKey, report } = await start({ REDIS_URL: redis.url });
   const gateway = await replica();
   const key = await makeKey("ci", "red");
   await askOften(gateway, key, 50);
@@ -183,6 +184,7 @@ it("no call counts twice when a gateway is killed, and only calls of the last se
   await Promise.race(rest);
   await gateway.stop("SIGKILL");
   await Promise.all(rest);
+  await redis.settled();
   const total = await stored();
   expect(total).toBeGreaterThanOrEqual(50);
   expect(total).toBeLessThanOrEqual(50 + rest.length);

@@ -252,4 +252,4 @@ it("gwc run logs which configurations it serves and refuses, with the digests of
   expect(value("gwc_config_last_reload_successful")).toBe(0);
   expect(text).toContain(`config_digest="${configured?.[1]}"`);
   await running.stop();
-}, 60_000);
+});

@@ -4,6 +4,7 @@ import { startGateway } from "../harness/gateway.ts";
 import { startGuardWebhook } from "../harness/guard-webhook.ts";
 import { startCollector, tracedAll } from "../harness/otlp-collector.ts";
 import { startUpstream } from "../harness/upstream.ts";
+import { patient } from "../policies/routes.ts";
 
 const completion = {
   id: "chatcmpl-1",
@@ -73,7 +74,9 @@ it("each call of a guard to its server is a span of the request, counted by its 
       response.end(JSON.stringify(completion));
     });
   });
-  const hook = (kind: string) => ({ webhook: { target: { host: `${webhook.url}/${kind}` } } });
+  const hook = (kind: string) => ({
+    webhook: { target: { host: `${webhook.url}/${kind}`, policies: patient } },
+  });
   const route = (name: string, promptGuard: object) => ({
     name,
     matches: [{ path: { pathPrefix: `/${name}` } }],
