@@ -148,7 +148,9 @@ export class RedisStore implements Store {
     // Failures are reported by the events; both clients keep trying.
     const attempts = [this.#client, this.#subscriptions.client].map((client) => client.connect());
     const asked = Promise.allSettled(attempts).then(() => this.#ask());
-    await this.#deadlines.limit(asked, patience).catch(() => {});
+    await this.#deadlines.limit(asked, patience).catch((error: unknown) => {
+      this.#lastError = reasonOf(error);
+    });
     if (this.#problem !== undefined) this.#away(this.#lastError);
   }
 

@@ -8,6 +8,7 @@ import { beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
 import { metricGroups } from "../../compiler/observability/metric-groups.ts";
 import { makeCertificate } from "../harness/certificate.ts";
+import { eventually } from "../harness/eventually.ts";
 import { everythingScript } from "../harness/everything-server.ts";
 import { type Exposition, expositionOf } from "../harness/exposition.ts";
 import { freePort } from "../harness/free-port.ts";
@@ -168,7 +169,12 @@ beforeAll(async () => {
   await client.callTool({ name: "echo", arguments: { message: "hello" } });
   await client.callTool({ name: "get-sum", arguments: { a: "no number" } }).catch(() => {});
   await client.callTool({ name: "get-env" }).catch(() => {});
-  exposition = await expositionOf(await gateway.statsPort());
+  // The stream of the first client has ended, and that of the second one has begun.
+  const stats = await gateway.statsPort();
+  exposition = await eventually(async () => {
+    const found = await expositionOf(stats);
+    return found.value("gwc_requests_active") === 1 ? found : null;
+  }, "the only request in flight");
   await client.close();
 }, 120_000);
 
