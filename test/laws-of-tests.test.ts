@@ -37,7 +37,6 @@ const LONG_WAITS: Readonly<Record<string, number>> = {
   "test/http/forward.test.ts": 1,
   "test/http/frontend-http.test.ts": 1,
   "test/http/http2.test.ts": 1,
-  "test/llm/stream-faults.test.ts": 1,
   "test/mcp/reload-lists.test.ts": 1,
   "test/policies/timeout.test.ts": 1,
 };

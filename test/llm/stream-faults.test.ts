@@ -2,12 +2,11 @@ import { gzipSync } from "node:zlib";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { expect, it } from "vitest";
-import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
-import { pause } from "../harness/pause.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { type Response, send } from "../harness/send.ts";
+import { settled } from "../harness/settled.ts";
 import { chunk, completion, startStream, streamed, usageChunk } from "./llm-upstream.ts";
 
 type Respond = Parameters<typeof startScripted>[0];
@@ -185,11 +184,7 @@ it("a client that reads slowly holds the provider back", async () => {
   const client = openStreamed(gateway);
   await client.receives("xxx");
   client.socket.pause();
-  await eventually(async () => {
-    const before = written;
-    await pause(300);
-    return written === before || null;
-  }, "a provider that waits");
+  await settled(() => written);
   // No more than the buffers of three sockets.
   expect(written).toBeLessThan(64 * 1024 * 1024);
 });

@@ -83,6 +83,8 @@ describe("requestMirror", () => {
 
   it("a share of the requests is copied", async () => {
     for (let count = 0; count < 100; count++) await send(`${gateway.url}/half`, "GET");
+    await send(`${gateway.url}/all/first`, "GET");
+    await mirrored("/all/first");
     // 100 throws of a fair coin: outside once in 10 million runs.
     const copied = await settled(() => copies("/half").length);
     expect(copied).toBeGreaterThan(23);

@@ -12,7 +12,7 @@ from a2a.types import Role, SendMessageRequest
 
 async def main() -> None:
     url, text = sys.argv[1:]
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(timeout=60) as http:
         card = await A2ACardResolver(http, url).get_agent_card()
     print("at", card.supported_interfaces[0].url)
     for streaming in (False, True):
