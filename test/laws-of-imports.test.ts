@@ -47,6 +47,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "cel",
     "contents",
     "patterns",
+    "time",
     "metrics",
     "store",
     "process",

@@ -2,7 +2,6 @@ import type { EnvVariables } from "../cel/variables.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { BodyRates } from "../process/body-rates.ts";
 import { BufferBudget } from "../process/buffer-budget.ts";
-import { type Indexed, SwapSet } from "../process/deadlines.ts";
 import type {
   GatewayContext,
   GrantChange,
@@ -14,6 +13,7 @@ import type {
 import type { SessionKeys } from "../process/session-seal.ts";
 import type { SharedConnection } from "../process/shared-connection.ts";
 import type { Store } from "../store/store.ts";
+import { type Indexed, SwapSet } from "../time/deadlines.ts";
 import type { ProcessSettings } from "./environment.ts";
 import type { WorkerPlace } from "./workers/worker-place.ts";
 

@@ -1,4 +1,4 @@
-import { type Indexed, SwapSet } from "./deadlines.ts";
+import { type Indexed, SwapSet } from "../time/deadlines.ts";
 
 /** A body that is being received into memory. */
 export interface GatheredBody {

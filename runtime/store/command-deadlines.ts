@@ -1,4 +1,4 @@
-import { Deadlines, type Timed } from "../process/deadlines.ts";
+import { Deadlines, type Timed } from "../time/deadlines.ts";
 
 /** Milliseconds that a command may take before the store counts as away. */
 const COMMAND_TIME = 2000;
@@ -12,11 +12,11 @@ export class CommandDeadlines {
 
   /** Returns the result of a command. Rejects if there is none after this many milliseconds. */
   async limit<Result>(command: Promise<Result>, time = COMMAND_TIME): Promise<Result> {
-    const { promise: late, reject } = Promise.withResolvers<never>();
+    const { promise: timeout, reject } = Promise.withResolvers<never>();
     const pending = new PendingCommand(this.#deadlines.after(time), reject);
     this.#deadlines.add(pending);
     try {
-      return await Promise.race([command, late]);
+      return await Promise.race([command, timeout]);
     } finally {
       this.#deadlines.delete(pending);
     }

@@ -56,7 +56,7 @@ beforeAll(async () => {
         },
         env: {
           ...{ SECRET: CLIENT_SECRET, SESSION_KEY: "5e".repeat(32), REDIS_URL: redis.url },
-          // What replicas and threads cached does not age.
+          // Records that replicas and threads cached do not age.
           ...new SteppedClock().env,
         },
       }),

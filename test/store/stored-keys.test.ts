@@ -64,7 +64,7 @@ async function made(result: Promise<Finished>): Promise<string> {
 
 describe("keys made at run time, in Redis", () => {
   it("are accepted by all replicas, and refused by all when the store reports that they are revoked", async () => {
-    // What replicas cached does not age.
+    // Records that replicas cached do not age.
     const env = { REDIS_URL: (await RedisServer.start()).url, ...new SteppedClock().env };
     const keys = workspace(redisOf(), env);
     const replicas = await Promise.all([1, 2].map(() => start(redisOf(), env)));

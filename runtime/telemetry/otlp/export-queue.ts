@@ -1,5 +1,5 @@
-import { type Indexed, SwapSet } from "../../process/deadlines.ts";
 import { MiB, SECOND } from "../../process/units.ts";
+import { type Indexed, SwapSet } from "../../time/deadlines.ts";
 import type { ExportFigures } from "./export-metrics.ts";
 import { ItemBuffer } from "./item-buffer.ts";
 import type { OtlpEnvelope } from "./otlp-format.ts";

@@ -11,9 +11,9 @@ import type { PortServer, PreparedDivision, TlsDivision } from "../../../net/por
 import { interceptConnections, ProxiedServer } from "../../../net/proxy-protocol/proxy-protocol.ts";
 import { ignoreError, ReadMemory, setKeepAlive } from "../../../net/socket-reads.ts";
 import { WriteBatch } from "../../../net/write-batch.ts";
-import { Deadlines } from "../../../process/deadlines.ts";
 import type { GatewayContext } from "../../../process/gateway-context.ts";
 import { SECOND } from "../../../process/units.ts";
+import { Deadlines } from "../../../time/deadlines.ts";
 import type { Certificates } from "../../../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../../../tls/handshake.ts";
 import type { TlsSettings } from "../../../tls/tls-settings.ts";

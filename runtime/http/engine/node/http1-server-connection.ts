@@ -10,8 +10,8 @@ import {
 } from "../../../net/socket-reads.ts";
 import type { WriteBatch } from "../../../net/write-batch.ts";
 import { copyOf } from "../../../process/bytes.ts";
-import type { Deadlines, Timed } from "../../../process/deadlines.ts";
 import { SECOND } from "../../../process/units.ts";
+import type { Deadlines, Timed } from "../../../time/deadlines.ts";
 import {
   ENDLESS_CHUNK_LINE,
   ENDLESS_HEAD,

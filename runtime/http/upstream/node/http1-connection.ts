@@ -10,9 +10,9 @@ import {
   SocketReads,
 } from "../../../net/socket-reads.ts";
 import { type BatchedWriter, WriteBatch } from "../../../net/write-batch.ts";
-import { Deadlines, type Timed } from "../../../process/deadlines.ts";
 import { processMetrics } from "../../../process/offered-values.ts";
 import { SECOND } from "../../../process/units.ts";
+import { Deadlines, type Timed } from "../../../time/deadlines.ts";
 import { fieldLines, inOnePiece, isPlainText, ONE_PIECE, writeFramed } from "../../http1/fields.ts";
 import type { ReadState } from "../../http1/message-reader.ts";
 import { type Http1Reader, Http1Response, type WrittenCall } from "./http1-message.ts";
