@@ -28,15 +28,20 @@ export async function referencePages(): Promise<readonly SitePage[]> {
     ...(await commandPages()),
     ...fieldPages(),
   ];
-  return pages.map((each) => (UNLISTED.test(each.path) ? withoutOrder(each) : each));
+  return pages.map(withFrontmatter);
 }
 
 /** Pages that the sidebar does not have. */
 const UNLISTED = /^reference\/(?:diagnostics|metrics|fields)\/(?!index\.)/;
 
-/** VitePress would name the first page of the sidebar as the next one. */
-function withoutOrder({ path, text }: SitePage): SitePage {
-  return { path, text: `---\nprev: false\nnext: false\n---\n\n${text}` };
+function withFrontmatter({ path, text }: SitePage): SitePage {
+  const settings = [
+    // VitePress would name the first page of the sidebar as the next one.
+    ...(UNLISTED.test(path) ? ["prev: false", "next: false"] : []),
+    ...(text.includes("| field | type | what it is |") ? ["pageClass: field-tables"] : []),
+  ];
+  if (settings.length === 0) return { path, text };
+  return { path, text: `${["---", ...settings, "---"].join("\n")}\n\n${text}` };
 }
 
 const OVERVIEW = `# Reference

@@ -3,11 +3,13 @@ import { json } from "node:stream/consumers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { startEcho } from "../harness/echo.ts";
-import { startGateway } from "../harness/gateway.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { collecting, leftBehind } from "../harness/left-behind.ts";
 import { listen } from "../harness/listen.ts";
 
 const count = 100;
+/** The first one warms the gateway up. */
+const ROUNDS = 5;
 /** Bytes of what makes each request long. */
 const long = "x".repeat(16_000);
 
@@ -24,10 +26,7 @@ it("what a closed connection was used for does not wait for a collection of the 
         response.resume().on("close", resolve);
       }).on("error", reject);
     });
-  await repeat(ask);
-  await leftBehind(gateway);
-  await repeat(ask);
-  expect((await leftBehind(gateway)) / count).toBeLessThan(4_000);
+  expect(await leastLeftBehind(gateway, ask)).toBeLessThan(4_000);
 });
 
 it("nor does a call in an MCP session", async () => {
@@ -57,11 +56,21 @@ it("nor does a call in an MCP session", async () => {
   };
   const session = { "mcp-session-id": await post("initialize", {}) };
   const call = () => post("tools/call", { ...session, "x-long": long });
-  await repeat(call);
-  await leftBehind(gateway);
-  await repeat(call);
-  expect((await leftBehind(gateway)) / count).toBeLessThan(4_000);
+  expect(await leastLeftBehind(gateway, call)).toBeLessThan(4_000);
 });
+
+/**
+ * Returns the bytes for each request that are left behind in the best of some rounds. On a busy machine, a request lasts for two
+ * collections of young objects, and its objects then count as old.
+ */
+async function leastLeftBehind(gateway: Gateway, ask: () => Promise<unknown>): Promise<number> {
+  const found: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    await repeat(ask);
+    found.push((await leftBehind(gateway)) / count);
+  }
+  return Math.min(...found.slice(1));
+}
 
 async function repeat(ask: () => Promise<unknown>): Promise<void> {
   for (let i = 0; i < count; i++) {
