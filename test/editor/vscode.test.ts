@@ -1,12 +1,9 @@
-import { spawn } from "node:child_process";
-import path from "node:path";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { writeExtension } from "../../compiler/package/write-extension.ts";
-import { atEnd } from "../harness/at-end.ts";
 import { startBrowser } from "../harness/browser.ts";
 import { executable } from "../harness/gwc.ts";
-import { program } from "../harness/tool.ts";
+import { EXTENSIONS, startEditor } from "../harness/vscode.ts";
 import { Workspace } from "../harness/workspace.ts";
 
 const CONFIG = `gateways:
@@ -22,37 +19,6 @@ routes:
       - mcp: { targets: [{ name: everything, mcp: { host: "http://127.0.0.1:9/mcp" } }] }
 `;
 const TESTS = "servers: { everything: { tools: [echo, add] } }\ntests: []\n";
-/** Starts Visual Studio Code as a server with the extension; resolves with its address. */
-async function startEditor(workspace: Workspace): Promise<string> {
-  const extensions = workspace.path(".editor/extensions");
-  await writeExtension(path.join(extensions, "gwc.gwc-0.1.0"));
-  const settings = {
-    "gwc.command": [process.execPath, executable],
-    "security.workspace.trust.enabled": false,
-    "workbench.startupEditor": "none",
-  };
-  workspace.write(".editor/data/User/settings.json", JSON.stringify(settings));
-  const argv = [
-    ...["--auth", "none", "--bind-addr", "127.0.0.1:0", "--disable-telemetry"],
-    ...["--disable-update-check", "--user-data-dir", workspace.path(".editor/data")],
-    ...["--extensions-dir", extensions, workspace.folder],
-  ];
-  const child = spawn(program("code-server"), argv, {
-    env: { ...process.env, HOME: workspace.path(".editor") },
-    detached: true,
-  });
-  // Its servers are children of the process that is started.
-  atEnd(() => process.kill(-(child.pid ?? 0), "SIGKILL"));
-  return new Promise((resolve, reject) => {
-    let said = "";
-    child.stdout.on("data", (chunk: Buffer) => {
-      said += chunk;
-      const address = /listening on (http:\S+)/.exec(said)?.[1];
-      if (address !== undefined) resolve(address);
-    });
-    child.on("exit", () => reject(new Error(said)));
-  });
-}
 
 /** Opens a file by the list of the explorer. */
 async function openFile(page: Page, name: string): Promise<void> {
@@ -62,9 +28,11 @@ async function openFile(page: Page, name: string): Promise<void> {
 
 it("Visual Studio Code shows lenses, hints, mistakes and who may use tools, in read-only documents", async () => {
   const workspace = new Workspace({ "gateway.yaml": CONFIG, "access.test.yaml": TESTS });
-  const address = await startEditor(workspace);
+  await writeExtension(workspace.path(`${EXTENSIONS}/gwc.gwc-0.1.0`));
+  const settings = { "gwc.command": [process.execPath, executable] };
+  const address = await startEditor(workspace, settings);
   const page = await (await startBrowser()).newPage({ viewport: { width: 1400, height: 900 } });
-  await page.goto(`${address}?folder=${workspace.folder}`);
+  await page.goto(address);
   await openFile(page, "gateway.yaml");
   const who = page.locator('.codelens-decoration a:text-is("who can call")');
   await who.waitFor();

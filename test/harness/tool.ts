@@ -9,7 +9,7 @@ const packages = {
   actionlint: "actionlint (`go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12`)",
   bash: "bash",
   buildah: "buildah",
-  "code-server": "code-server (`npm install -g code-server`)",
+  "code-server": "code-server (`npm install -g code-server@4.139.1`)",
   curl: "curl",
   fish: "fish",
   git: "git",

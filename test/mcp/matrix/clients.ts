@@ -3,6 +3,7 @@ import { tryAppHost } from "./app-host.ts";
 import { tryPython } from "./python-clients.ts";
 import type { TryClient } from "./trial.ts";
 import { tryInspector, trySdkOne, trySdkTwo } from "./typescript-clients.ts";
+import { tryVsCode } from "./vscode.ts";
 
 /** A client of the matrix. */
 export interface MatrixClient {
@@ -23,5 +24,6 @@ export const matrixClients = (page: () => string): readonly MatrixClient[] => [
   { name: "Claude Code 2.1.197 (`-p`)", tries: tryClaude },
   { name: "Codex 0.171.0 (`exec`)", tries: tryCodex },
   { name: "Gemini CLI 0.61.0 (`--prompt`)", tries: tryGemini },
+  { name: "Visual Studio Code 1.139.1", tries: tryVsCode },
   { name: "Page with `ext-apps` 2.0.4 (Chromium)", tries: tryAppHost(page) },
 ];
