@@ -33,9 +33,7 @@ const LONG_WAIT =
 /** Waits that are the subject of the test: a time of the configuration is over, or nothing happens in that time. */
 const LONG_WAITS: Readonly<Record<string, number>> = {
   "test/cli/run.test.ts": 1,
-  "test/examples/plain-http.test.ts": 1,
   "test/http/forward.test.ts": 1,
-  "test/http/frontend-http.test.ts": 1,
   "test/http/http2.test.ts": 1,
   "test/mcp/reload-lists.test.ts": 1,
   "test/policies/timeout.test.ts": 1,

@@ -5,6 +5,7 @@ import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-service
 import { eventually } from "../harness/eventually.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { send } from "../harness/send.ts";
 import { startRoutes } from "../policies/routes.ts";
@@ -14,9 +15,9 @@ let gateway: Gateway;
 
 beforeAll(async () => {
   services = await startEnvoyServices();
-  const host = new URL(services.url).host;
+  const server = { host: new URL(services.url).host, ...patient };
   // Responds before it has read anything, and never reads what is stuck.
-  const server = createServer((request, response) => {
+  const upstream = createServer((request, response) => {
     response.writeHead(200, { "content-type": "text/plain" });
     if (request.url?.endsWith("/broken") === true) {
       response.write("half of it", () => response.destroy());
@@ -26,17 +27,17 @@ beforeAll(async () => {
     if (request.url?.startsWith("/stuck") === true) request.pause();
     else request.resume().on("end", () => response.end());
   });
-  const url = `http://127.0.0.1:${await listen(server)}`;
+  const url = `http://127.0.0.1:${await listen(upstream)}`;
   const extProc = (mode: string) => ({
-    host,
+    ...server,
     processingOptions: { requestBodyMode: mode, responseBodyMode: "none" },
   });
   gateway = await startRoutes(
     {
-      auth: { policies: { extAuthz: { host } } },
+      auth: { policies: { extAuthz: server } },
       proc: { policies: { extProc: extProc("none") } },
       "held-body": {
-        policies: { extProc: { host, processingOptions: { responseBodyMode: "buffered" } } },
+        policies: { extProc: { ...server, processingOptions: { responseBodyMode: "buffered" } } },
       },
       "held-twice": {
         policies: {

@@ -75,7 +75,7 @@ describe("an MCP route without a token policy", () => {
 
   it("counts requests for metadata against its limits", async () => {
     const { port } = await start({
-      localRateLimit: [{ maxTokens: 1, tokensPerFill: 1, fillInterval: "60s" }],
+      localRateLimit: [{ maxTokens: 1, tokensPerFill: 1, fillInterval: "1h" }],
     });
     expect(await status(port, metadata)).toBe(200);
     expect(await status(port, metadata)).toBe(429);

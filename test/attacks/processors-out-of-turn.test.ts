@@ -6,6 +6,7 @@ import { frameOf } from "../../runtime/grpc/frames.ts";
 import { ProcessingResponseSchema } from "../../runtime/grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { send } from "../harness/send.ts";
 import { startRoutes } from "../policies/routes.ts";
 
@@ -78,7 +79,7 @@ beforeAll(async () => {
         const processingOptions = { requestBodyMode: mode, responseBodyMode: mode };
         return [
           `${index}-${mode}`,
-          { policies: { extProc: { host, processingOptions } } },
+          { policies: { extProc: { host, processingOptions, ...patient } } },
         ] as const;
       });
     }),

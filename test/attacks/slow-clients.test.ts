@@ -32,7 +32,9 @@ async function attack(
   parameters: readonly string[],
 ): Promise<readonly number[]> {
   const report = join(temporaryFolder(), "slow");
-  const many = ["-c", String(attackers), "-r", String(attackers), "-i", "1", "-l", "4"];
+  // Its probe waits longer than a starved process takes (`-p`).
+  const count = String(attackers);
+  const many = ["-c", count, "-r", count, "-i", "1", "-l", "4", "-p", "60"];
   const url = `http://127.0.0.1:${port}${path}`;
   let isOver = false;
   const tool = runTool("slowhttptest", [...parameters, ...many, "-g", "-o", report, "-u", url]);

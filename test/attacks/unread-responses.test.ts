@@ -57,7 +57,8 @@ it("a client of HTTP/2 that opens no window is let go, and the server behind it 
 });
 
 it("a client that reads slowly gets all of it", async () => {
-  const { gateway, broken } = await startTarget("2s");
+  // Longer than a starved process takes.
+  const { gateway, broken } = await startTarget("6s");
   const client = connect({ port: gateway.port, host: "127.0.0.1" });
   atEnd(() => client.destroy());
   client.write("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
@@ -68,7 +69,7 @@ it("a client that reads slowly gets all of it", async () => {
     // Each piece is taken well within the time, all of them together are not.
     if (received < (paused + 1) * 320_000) continue;
     paused += 1;
-    await pause(50);
+    await pause(150);
   }
   expect(received).toBeGreaterThan(large.length);
   expect(broken()).toBe(0);

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startHeaderEditingServices, type WantedEdit } from "../harness/header-editing-services.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { startRawUpstream } from "../harness/raw-upstream.ts";
 import { type Origin, startOrigin } from "./origin.ts";
@@ -36,17 +37,21 @@ beforeAll(async () => {
     ...{ responseHeaderMode: "skip", responseBodyMode: "none", responseTrailerMode: "skip" },
   };
   const processed = (options: object) => ({
-    extProc: { host, processingOptions: { ...nothing, ...options } },
+    extProc: { host, ...patient, processingOptions: { ...nothing, ...options } },
   });
   const http = { http: { includeResponseHeaders: ["x-user"] } };
   const entries = [{ key: "a", value: "'a'" }];
   const policies: Readonly<Record<string, object>> = {
-    "ext-authz": { extAuthz: { host } },
-    "ext-authz-http": { extAuthz: { host: new URL(verdicts).host, protocol: http } },
+    "ext-authz": { extAuthz: { host, ...patient } },
+    "ext-authz-http": {
+      extAuthz: { host: new URL(verdicts).host, protocol: http, ...patient },
+    },
     "ext-proc": processed({ requestHeaderMode: "send" }),
     "ext-proc-body": processed({ requestBodyMode: "buffered" }),
     "ext-proc-trailers": processed({ requestTrailerMode: "send" }),
-    "rate-limit": { remoteRateLimit: { host, domain: "a", descriptors: [{ entries }] } },
+    "rate-limit": {
+      remoteRateLimit: { host, ...patient, domain: "a", descriptors: [{ entries }] },
+    },
     set: change({ set: { "x-user": decoded } }),
     add: change({ add: { "x-user": decoded } }),
     replace: change({ replace: `{"x-user": ${decoded}}` }),

@@ -154,6 +154,8 @@ if (process.argv[2] === "stdio") {
   await conformanceServer().connect(new StdioServerTransport());
 } else {
   const server = createServer((request, response) => void serve(request, response));
+  // A busy machine may take longer between two requests than node keeps a connection by default.
+  server.keepAliveTimeout = 600_000;
   server.listen(0, "127.0.0.1", () => {
     const address = server.address();
     if (typeof address === "object") console.log(`listening on port ${address?.port}`);

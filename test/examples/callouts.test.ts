@@ -13,9 +13,16 @@ beforeAll(async () => {
   const script = path.join(root, "examples", "callouts", "servers.py");
   const servers = new TestProcess(python, [script, "0", "0"]);
   const [, callouts = "", shop = ""] = await servers.seen(/callouts on (\S+), shop on (\S+)/);
-  const { port } = await startExample("callouts", { CALLOUTS: callouts, SHOP: shop });
+  const { port } = await startExample("callouts", { CALLOUTS: callouts, SHOP: shop }, patiently);
   url = `http://127.0.0.1:${port}`;
 });
+
+/** A starved server takes longer than its calls may. */
+function patiently(config: string): string {
+  return config
+    .replace(/ +policies:\n +http:\n +requestTimeout: 500ms\n/, "")
+    .replace(/^( +)host: \$\{CALLOUTS.*$/gm, "$&\n$1policies: { http: { requestTimeout: 60s } }");
+}
 
 function get(at: string, token?: string) {
   return send(`${url}${at}`, "GET", token === undefined ? {} : { authorization: token });

@@ -5,7 +5,6 @@ import { beforeEach, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startGateway } from "../harness/gateway.ts";
-import { pause } from "../harness/pause.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
 const fixture = path.join(import.meta.dirname, "fixtures", "plain-http.yaml");
@@ -21,6 +20,12 @@ interface World {
 let world: World;
 
 beforeEach(async () => {
+  // Longer than a starved upstream takes.
+  world = await startWorld("60s");
+});
+
+/** Starts a world in which responses may take so long. */
+async function startWorld(requestTimeout: string): Promise<World> {
   const [reached, mirrored]: IncomingMessage[][] = [[], []];
   const upstream = await startUpstream((request, response) => {
     reached?.push(request);
@@ -30,8 +35,8 @@ beforeEach(async () => {
     mirrored?.push(request);
     response.end("nobody reads this");
   });
-  world = {
-    url: await startFixture(upstream, mirror),
+  return {
+    url: await startFixture(upstream, mirror, requestTimeout),
     reached: reached ?? [],
     mirrored: mirrored ?? [],
     response: (_request, response) => {
@@ -39,13 +44,18 @@ beforeEach(async () => {
       response.end("from upstream");
     },
   };
-});
+}
 
 /** Returns the errors of gwc for the file, except for its ports and the pages that it names. */
-async function startFixture(upstream: string, mirror: string): Promise<string> {
+async function startFixture(
+  upstream: string,
+  mirror: string,
+  requestTimeout: string,
+): Promise<string> {
   const text = readFileSync(fixture, "utf8")
     .replaceAll("127.0.0.1:8080", new URL(upstream).host)
     .replaceAll("127.0.0.1:8081", new URL(mirror).host)
+    .replace("requestTimeout: 1s", `requestTimeout: ${requestTimeout}`)
     .replace("port: 3000", `port: ${await freePort()}`)
     .replace('- "*"', '- "https://app.test"');
   return (await startGateway({ config: text })).url;
@@ -136,10 +146,8 @@ it("policies: a response to retry is retried twice, and the last one counts", as
 });
 
 it("policies: an upstream that takes longer than a second is a 504", async () => {
-  world.response = async (_request, response) => {
-    await pause(5000);
-    response.end("too late");
-  };
+  world = await startWorld("1s");
+  world.response = () => {};
   expect((await get("/any")).status).toBe(504);
 });
 

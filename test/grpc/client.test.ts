@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { bundle } from "../harness/bundle.ts";
 import { eventually } from "../harness/eventually.ts";
 import { listen } from "../harness/listen.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { pause } from "../harness/pause.ts";
 import { send } from "../harness/send.ts";
 import { startUpstream } from "../harness/upstream.ts";
@@ -69,7 +70,7 @@ beforeAll(async () => {
 function start(routes: Readonly<Record<string, object>>) {
   const cases = Object.entries(routes).map(([name, extAuthz]) => [
     name,
-    { policies: { extAuthz } },
+    { policies: { extAuthz: { ...extAuthz, ...patient } } },
   ]);
   return startRoutes(Object.fromEntries(cases), { url: upstream });
 }

@@ -12,13 +12,14 @@ export interface RunningExample {
   readonly ports: ReadonlyMap<number, number>;
 }
 
-/** Compiles an example with other ports, and runs its bundle with the example's files. */
+/** Compiles an example with other ports, and runs its bundle with the example's files. `edit`: changes its configuration. */
 export async function startExample(
   name: string,
   env: Readonly<Record<string, string>> = {},
+  edit: (config: string) => string = (config) => config,
 ): Promise<RunningExample> {
   const folder = path.join(root, "examples", name);
-  const text = readFileSync(path.join(folder, "gateway.yaml"), "utf8");
+  const text = edit(readFileSync(path.join(folder, "gateway.yaml"), "utf8"));
   const ports = new Map<number, number>();
   for (const [, port] of text.matchAll(/port: (\d+)/g)) ports.set(Number(port), await freePort());
   const config = text.replace(/port: (\d+)/g, (_, port) => `port: ${ports.get(Number(port))}`);

@@ -2,6 +2,23 @@ import { connect, type Socket } from "node:net";
 import { atEnd } from "./at-end.ts";
 import { eventually } from "./eventually.ts";
 
+/**
+ * Sends bytes over connections until one of them is served (has received something, unless told): a gateway that was
+ * starved closes connections whose time is over before it reads their requests.
+ */
+export function servedClient(
+  port: number,
+  bytes: string,
+  isServed: (client: RawClient) => boolean = ({ received }) => received !== "",
+): Promise<RawClient> {
+  return eventually(async () => {
+    const client = new RawClient(port);
+    client.send(bytes);
+    await eventually(() => client.isClosed || isServed(client) || null, "a response or the end");
+    return isServed(client) ? client : null;
+  }, "a connection that is served");
+}
+
 /** A TCP client that does nothing by itself. */
 export class RawClient {
   readonly socket: Socket;

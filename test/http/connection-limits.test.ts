@@ -6,7 +6,7 @@ import { FrameClient, frameType } from "../harness/frame-client.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { pause } from "../harness/pause.ts";
-import { RawClient } from "../harness/raw-client.ts";
+import { RawClient, servedClient } from "../harness/raw-client.ts";
 import { refusals } from "../harness/refusals.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
@@ -43,17 +43,8 @@ it("a port refuses connections above maxConnections, tells of it, and takes new 
   expect(metrics).toMatch(/^gwc_connections_refused_total 3$/m);
   clients[1]?.socket.destroy();
   await eventually(() => clients[1]?.isClosed || null, "the end of a connection");
-  const taken = await (async () => {
-    for (let tries = 0; tries < 50; tries++) {
-      const client = new RawClient(gateway.port);
-      client.send(asks);
-      await eventually(() => client.isClosed || /ok$/.test(client.received) || null, "a response");
-      if (/ok$/.test(client.received)) return true;
-      await pause(20);
-    }
-    return false;
-  })();
-  expect(taken).toBe(true);
+  const next = await servedClient(gateway.port, asks);
+  await next.receives(/ok$/);
 });
 
 it("a port of TCP has the same limit, and its lines the level and the removed fields", async () => {
@@ -98,15 +89,10 @@ it("a connection of HTTP/1.1 ends with maxConnectionDuration: idle at once, busy
     else response.end("ok");
   });
   const { port } = await start({ http: { maxConnectionDuration: "1s" } }, upstream);
-  const idle = new RawClient(port);
+  const slow = await servedClient(port, asks.replace("/", "/slow"));
+  const held = await servedClient(port, asks.replace("/", "/held"), () => responses.length > 1);
   const started = performance.now();
-  idle.send(asks);
-  await idle.receives(/ok$/);
-  const slow = new RawClient(port);
-  slow.send(asks.replace("/", "/slow"));
-  await slow.receives(/be/);
-  const held = new RawClient(port);
-  held.send(asks.replace("/", "/held"));
+  const idle = await servedClient(port, asks);
   await idle.closes();
   expect(performance.now() - started).toBeGreaterThan(900);
   await pause(4000);
@@ -137,26 +123,38 @@ it("a connection of HTTP/2 gets GOAWAY with maxConnectionDuration, and its strea
   });
   const host = `127.0.0.1:${await listen(server)}`;
   const { port } = await start({ http: { maxConnectionDuration: "1s" } }, host);
-  const tunnel = new RawClient(port);
-  tunnel.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: own\r\n\r\n");
+  const tunnel = await servedClient(
+    port,
+    "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: own\r\n\r\n",
+  );
   await tunnel.receives(/101 /);
-  const session = connectHttp2(`http://127.0.0.1:${port}`);
-  onTestFinished(() => session.destroy());
-  let isGoing = false;
-  session.on("goaway", () => {
-    isGoing = true;
-  });
-  const stream = session.request({ ":path": "/" });
-  let text = "";
-  stream.on("data", (chunk) => {
-    text += chunk;
-  });
-  await eventually(() => isGoing || null, "GOAWAY");
-  await pause(300);
-  expect(text).toBe("be");
+  const open = () => {
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    onTestFinished(() => session.destroy());
+    const client = { session, text: "", isGoing: false };
+    session.on("error", () => {});
+    session.on("goaway", () => {
+      client.isGoing = true;
+    });
+    const stream = session.request({ ":path": "/" });
+    stream.on("error", () => {});
+    stream.on("data", (chunk) => {
+      client.text += chunk;
+    });
+    return client;
+  };
+  const client = await eventually(async () => {
+    const opened = open();
+    const isOver = () => opened.text !== "" || opened.session.destroyed || null;
+    await eventually(isOver, "a response or the end");
+    return opened.text === "" ? null : opened;
+  }, "a stream that is served");
+  await eventually(() => client.isGoing || null, "GOAWAY");
+  await pause(200);
+  expect(client.text).toBe("be");
   finish?.();
-  await eventually(() => (text === "begun" ? true : null), "the rest");
-  await eventually(() => session.destroyed || null, "the end of the connection");
+  await eventually(() => (client.text === "begun" ? true : null), "the rest");
+  await eventually(() => client.session.destroyed || null, "the end of the connection");
   tunnel.send("bytes");
   await tunnel.receives(/bytes$/);
 });

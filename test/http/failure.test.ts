@@ -193,6 +193,7 @@ describe("an upstream", () => {
   });
 
   it("that says more than it was asked is not believed by the next request", async () => {
+    let closed = 0;
     const upstream = await startRawUpstream((socket) => {
       let count = 0;
       socket.on("data", () => {
@@ -200,11 +201,14 @@ describe("an upstream", () => {
         socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nreal${count}`);
         setTimeout(() => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"), 30);
       });
+      socket.on("close", () => {
+        closed += 1;
+      });
     });
     const { url } = await startPlain(upstream);
     for (let i = 0; i < 3; i++) {
       expect(await (await fetch(url)).text()).toMatch(/^real/);
-      await pause(100);
+      await eventually(() => closed > i || null, "the end of the connection");
     }
   });
 });

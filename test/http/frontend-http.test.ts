@@ -1,8 +1,6 @@
 import { expect, it } from "vitest";
-import { eventually } from "../harness/eventually.ts";
 import { startGateway } from "../harness/gateway.ts";
-import { pause } from "../harness/pause.ts";
-import { RawClient } from "../harness/raw-client.ts";
+import { RawClient, servedClient } from "../harness/raw-client.ts";
 import { refusals } from "../harness/refusals.ts";
 import { startUpstream } from "../harness/upstream.ts";
 import { checkManifests, world } from "../kubernetes/manifests.ts";
@@ -142,16 +140,27 @@ it("one header more than http1MaxHeaders is answered 431", async () => {
 });
 
 it("a connection without a request is closed after http1IdleTimeout, one with a request is not", async () => {
-  const { port } = await start({ http1IdleTimeout: "1s" });
-  const client = new RawClient(port);
-  client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  await client.receives(/ok$/);
-  await pause(500);
-  client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  await eventually(() => (client.received.match(/ok/g)?.length === 2 ? true : null), "a response");
+  const held: (() => void)[] = [];
+  const upstream = await startUpstream((request, response) => {
+    if (request.url === "/held") held.push(() => response.end("held"));
+    else response.end("ok");
+  });
+  const { port } = await startGateway({
+    file: { frontendPolicies: { http: { http1IdleTimeout: "1s" } } },
+    listeners: [{ routes: [{ backends: [{ host: upstream }] }] }],
+  });
+  const busy = await servedClient(
+    port,
+    "GET /held HTTP/1.1\r\nHost: a\r\n\r\n",
+    () => held.length > 0,
+  );
   const started = performance.now();
-  await client.closes();
+  const idle = await servedClient(port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  await idle.closes();
   expect(performance.now() - started).toBeGreaterThan(800);
+  expect(busy.isClosed).toBe(false);
+  for (const answer of held) answer();
+  await busy.receives(/held$/);
 });
 
 it.each([

@@ -184,9 +184,10 @@ describe("an exchange that does not end well", () => {
   });
 
   it("SIGTERM sends GOAWAY, and streams in flight end", async () => {
+    let finish: (() => void) | undefined;
     const upstream = await startUpstream((_request, response) => {
       response.write("first ");
-      setTimeout(() => response.end("second"), 500);
+      finish = () => response.end("second");
     });
     const gateway = await startGateway({ listeners: [route(upstream)] });
     const session = open(`http://127.0.0.1:${gateway.port}`);
@@ -195,11 +196,12 @@ describe("an exchange that does not end well", () => {
     session.on("goaway", () => {
       isTold = true;
     });
-    await pause(100);
+    await eventually(() => finish ?? null, "the request");
     const ended = gateway.stop();
+    await eventually(() => isTold || null, "GOAWAY");
+    finish?.();
     expect((await response).body).toBe("first second");
     expect(await ended).toBe(0);
-    expect(isTold).toBe(true);
   });
 });
 

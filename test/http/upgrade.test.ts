@@ -9,6 +9,7 @@ import { startGateway } from "../harness/gateway.ts";
 import { heldMegabytes } from "../harness/held-memory.ts";
 import { bytesHeld, bytesTaken } from "../harness/kernel-queues.ts";
 import { listen } from "../harness/listen.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { pause } from "../harness/pause.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { settled } from "../harness/settled.ts";
@@ -125,7 +126,12 @@ it.each([
   const upstream = await startUpstream();
   const routes = [{ policies, backends: [{ host: upstream.url }] }];
   const gateway = await startGateway({ listeners: [{ routes }] });
-  const { socket, received } = await openSocket(`ws://127.0.0.1:${gateway.port}/ws`);
+  const url = `ws://127.0.0.1:${gateway.port}/ws`;
+  // A starved process may miss the time for the upgrade itself.
+  const { socket, received } = await eventually(
+    () => openSocket(url).catch(() => null),
+    "a tunnel",
+  );
   await pause(2500);
   socket.send("late");
   await eventually(() => (received.length > 0 ? true : null), "the echo");
@@ -244,7 +250,7 @@ it("policies apply to a tunnel as to any request", async () => {
 it("policies that change responses leave the bytes of a tunnel alone", async () => {
   const [upstream, services] = await Promise.all([startUpstream(), startEnvoyServices()]);
   const policies = {
-    "/processed": { extProc: { host: new URL(services.url).host } },
+    "/processed": { extProc: { host: new URL(services.url).host, ...patient } },
     "/changed": { transformations: { response: { body: '"other"' } } },
   };
   const routes = Object.entries(policies).map(([path, each]) => ({
@@ -267,7 +273,7 @@ it("policies that change responses leave the bytes of a tunnel alone", async () 
 
 it("tunnels do not keep the calls of their processor", async () => {
   const [upstream, services] = await Promise.all([startUpstream(), startEnvoyServices()]);
-  const policies = { extProc: { host: new URL(services.url).host } };
+  const policies = { extProc: { host: new URL(services.url).host, ...patient } };
   const { port } = await startGateway({
     listeners: [{ routes: [{ policies, backends: [{ host: upstream.url }] }] }],
   });

@@ -55,33 +55,29 @@ function lackingIn(world: AgentWorld): string | undefined {
   return world.said.findLast(({ type }) => type === resourceTypes.generation)?.lacking;
 }
 
-it.each([1, 2])(
-  "a port that is in use closes its listener alone (%s threads)",
-  async (threads) => {
-    const other = createServer((_, to) => to.end("other"));
-    const port = await listen(other, "0.0.0.0");
-    const workers = threads === 1 ? {} : { workerThreads: threads };
-    const withThreads = (made: WorldGeneration) => ({ ...made, config: workers });
-    const world = await AgentWorld.start(withThreads(generation(await freePort(), "first")));
-    await world.startAgent(threads);
-    expect(await answers(world, "/a/first", "/a/second")).toEqual([403, 200]);
+it.each([1, 2])("a port that is in use closes its listener alone (%s threads)", async (threads) => {
+  const other = createServer((_, to) => to.end("other"));
+  const port = await listen(other, "0.0.0.0");
+  const workers = threads === 1 ? {} : { workerThreads: threads };
+  const withThreads = (made: WorldGeneration) => ({ ...made, config: workers });
+  const world = await AgentWorld.start(withThreads(generation(await freePort(), "first")));
+  await world.startAgent(threads);
+  expect(await answers(world, "/a/first", "/a/second")).toEqual([403, 200]);
 
-    expect(await world.push(withThreads(generation(port, "second")))).toBe(undefined);
-    expect(await answers(world, "/a/first", "/a/second")).toEqual([200, 403]);
-    expect(unopenedPorts(JSON.parse(lackingIn(world) ?? ""))).toEqual([
-      { port, problem: expect.stringMatching(`cannot listen on 0.0.0.0:${port} .*in use`) },
-    ]);
+  expect(await world.push(withThreads(generation(port, "second")))).toBe(undefined);
+  expect(await answers(world, "/a/first", "/a/second")).toEqual([200, 403]);
+  expect(unopenedPorts(JSON.parse(lackingIn(world) ?? ""))).toEqual([
+    { port, problem: expect.stringMatching(`cannot listen on 0.0.0.0:${port} .*in use`) },
+  ]);
 
-    // Later changes do not wait for the port, which is opened once it is free.
-    expect(await world.push(withThreads(generation(port, "third")))).toBe(undefined);
-    expect(await answers(world, "/a/second", "/a/third")).toEqual([200, 403]);
-    await closed(other);
-    const redirect = () => send(`http://127.0.0.1:${port}/`, "GET").catch(() => ({ status: 0 }));
-    await eventually(async () => ((await redirect()).status === 302 ? true : null), "the port");
-    await eventually(() => (lackingIn(world) === undefined ? true : null), "what is lacking");
-  },
-  60_000,
-);
+  // Later changes do not wait for the port, which is opened once it is free.
+  expect(await world.push(withThreads(generation(port, "third")))).toBe(undefined);
+  expect(await answers(world, "/a/second", "/a/third")).toEqual([200, 403]);
+  await closed(other);
+  const redirect = () => send(`http://127.0.0.1:${port}/`, "GET").catch(() => ({ status: 0 }));
+  await eventually(async () => ((await redirect()).status === 302 ? true : null), "the port");
+  await eventually(() => (lackingIn(world) === undefined ? true : null), "what is lacking");
+});
 
 it("a data plane becomes ready without a port that is in use, and reports it after a restart", async () => {
   const other = createServer((_, to) => to.end("other"));

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { beforeEach, expect, it } from "vitest";
+import { expositionOf } from "../harness/exposition.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { startHandwritten } from "./mcp-gateway.ts";
 import { initialize, openSession, post, toolCall } from "./raw-client.ts";
@@ -8,7 +9,6 @@ import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts
 const script = fileURLToPath(new URL("./fixtures/scripted-stdio.mjs", import.meta.url));
 const notice = '{"jsonrpc":"2.0","method":"notifications/message","params":{}}';
 let upstream: RawUpstream;
-let gateway: Gateway;
 
 beforeEach(async () => {
   upstream = await startUpstream((response, request, message) => {
@@ -19,8 +19,12 @@ beforeEach(async () => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(`data: ${notice}\n\n`);
   });
+});
+
+/** Starts a gateway that serves on for so long after SIGTERM. */
+function start(minimum = "1s"): Promise<Gateway> {
   const one = { name: "one", mcp: { host: upstream.url } };
-  gateway = await startHandwritten(
+  return startHandwritten(
     {
       routes: [
         { name: "mcp", targets: [one] },
@@ -33,13 +37,14 @@ beforeEach(async () => {
         },
       ],
     },
-    { CONNECTION_MIN_TERMINATION_DEADLINE: "1s", CONNECTION_TERMINATION_DEADLINE: "1500ms" },
+    { CONNECTION_MIN_TERMINATION_DEADLINE: minimum, CONNECTION_TERMINATION_DEADLINE: "1500ms" },
   );
-});
+}
 
 it.each(["/mcp", "/merged", "/stdio"])(
   "a drain ends the streams of %s with an error for the request",
   async (path) => {
+    const gateway = await start();
     const url = gateway.url.replace("/mcp", path);
     const session = await openSession(url);
     const tool = path === "/merged" ? "one_hang" : "hang";
@@ -59,12 +64,14 @@ it.each(["/mcp", "/merged", "/stdio"])(
 it.each(["/mcp", "/stdio"])(
   "a drain answers a call of %s that has no response yet",
   async (path) => {
+    const gateway = await start();
     const url = gateway.url.replace("/mcp", path);
     const session = await openSession(url);
     const tool = path === "/mcp" ? "silent" : "hang";
     const call = post(url, toolCall(tool, "s"), session);
-    if (path === "/mcp") await expect.poll(() => upstream.seen.at(-1)?.text).toContain("silent");
-    else await gateway.seen(/: child/);
+    const active = async () =>
+      (await expositionOf(await gateway.statsPort())).value("gwc_requests_active");
+    await expect.poll(active).toBe(1);
     const stopped = gateway.stop();
     expect((await call).text).toContain(
       '"id":"s","error":{"code":-32603,"message":"The gateway is shutting down"}',
@@ -74,6 +81,7 @@ it.each(["/mcp", "/stdio"])(
 );
 
 it("a drain refuses new sessions and serves the old ones", async () => {
+  const gateway = await start("120s");
   const session = await openSession(gateway.url);
   process.kill(gateway.pid, "SIGTERM");
   await expect.poll(async () => (await post(gateway.url, initialize)).status).toBe(503);

@@ -39,5 +39,4 @@ it.each([
     const lines = (await text(reader.stdout)).trim().split("\n");
     expect(lines).toEqual([JSON.stringify({ read: lists.length }).replace(":", ": ")]);
   },
-  60_000,
 );

@@ -55,11 +55,15 @@ beforeAll(async () => {
     { name: "one", mcp: { host: one.url } },
     { name: "two", mcp: { host: two.url } },
   ];
-  const timeouts = { initialize: 1000, fanOut: 500 };
+  const failOpen = { targets, failureMode: "failOpen" } as const;
+  // Longer than a starved process takes, because the other server must respond in time.
+  const timeouts = { initialize: 5000, fanOut: 5000 };
   gateway = await startHandwritten({
     routes: [
-      { name: "mcp", targets, timeouts },
-      { name: "open", path: "/open", targets, timeouts, failureMode: "failOpen" },
+      { name: "mcp", targets },
+      { name: "open", path: "/open", ...failOpen },
+      { name: "hasty", path: "/hasty", targets, timeouts },
+      { name: "hasty-open", path: "/hasty-open", ...failOpen, timeouts },
     ],
   });
 });
@@ -70,7 +74,8 @@ beforeEach(() => {
   two.seen.length = 0;
 });
 
-const open = () => gateway.url.replace("/mcp", "/open");
+const at = (path: string) => gateway.url.replace("/mcp", path);
+const open = () => at("/open");
 const rpc = (method: string, params: object = {}) => ({ jsonrpc: "2.0", id: 1, method, params });
 const resultOf = (response: { readonly text: string }) => JSON.parse(response.text).result;
 
@@ -235,18 +240,21 @@ describe("requests of two servers with the same id", () => {
 });
 
 describe("a target that is down", () => {
-  const failing: [string, Response][] = [
-    ["refuses", (response) => void response.writeHead(500).end()],
-    ["hangs", () => {}],
+  /** Failures by name, with the first part of the paths whose timeouts suit them. */
+  const failing: [string, Response, string][] = [
+    ["refuses", (response) => void response.writeHead(500).end(), "/"],
+    ["hangs", () => {}, "/hasty-"],
     [
       "responses rubbish",
       (response) => void response.writeHead(200, { "content-type": "application/json" }).end("{"),
+      "/",
     ],
   ];
 
-  it.each(failing)("fails initialize under failClosed when it %s", async (_, response) => {
+  it.each(failing)("fails initialize under failClosed when it %s", async (_, response, path) => {
     two.response = response;
-    expect((await post(gateway.url, initialize)).status).toBeGreaterThanOrEqual(500);
+    const url = path === "/" ? gateway.url : at("/hasty");
+    expect((await post(url, initialize)).status).toBeGreaterThanOrEqual(500);
   });
 
   it("leaves no session at the others when it fails initialize", async () => {
@@ -257,38 +265,39 @@ describe("a target that is down", () => {
   });
 
   it("does not delay notifications beyond the deadline", async () => {
-    const session = await openSession(gateway.url);
+    const session = await openSession(at("/hasty"));
     two.response = () => {};
     const notice = { jsonrpc: "2.0", method: "notifications/roots/list_changed" };
-    expect((await post(gateway.url, notice, session)).status).toBe(202);
+    expect((await post(at("/hasty"), notice, session)).status).toBe(202);
   });
 
   it.each(failing)(
     "is excluded under failOpen when it %s, which the client sees",
-    async (_, response) => {
+    async (_, response, path) => {
       two.response = response;
-      const opened = await post(open(), initialize);
+      const url = at(`${path}open`);
+      const opened = await post(url, initialize);
       expect(resultOf(opened)._meta).toEqual({ "gwc.dev/unavailable": ["two"] });
       const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]) };
-      const list = await post(open(), rpc("tools/list"), session);
+      const list = await post(url, rpc("tools/list"), session);
       expect(resultOf(list).tools).toEqual([
         { name: "one_a", inputSchema: { type: "object" }, x: 1 },
       ]);
-      expect((await post(open(), toolCall("two_c"), session)).status).toBe(503);
-      expect((await post(open(), toolCall("one_a"), session)).status).toBe(200);
+      expect((await post(url, toolCall("two_c"), session)).status).toBe(503);
+      expect((await post(url, toolCall("one_a"), session)).status).toBe(200);
     },
   );
 
   it.each(failing)(
     "is later excluded from lists under failOpen when it %s",
-    async (_, response) => {
-      const session = await openSession(open());
+    async (_, response, path) => {
+      const url = at(`${path}open`);
+      const session = await openSession(url);
       two.response = response;
-      const result = resultOf(await post(open(), rpc("tools/list"), session));
+      const result = resultOf(await post(url, rpc("tools/list"), session));
       expect(result.tools).toEqual([{ name: "one_a", inputSchema: { type: "object" }, x: 1 }]);
       expect(result._meta).toEqual({ "gwc.dev/unavailable": ["two"] });
-      const strict = await openSession(open());
-      expect(strict).toBeDefined();
+      expect(await openSession(url)).toBeDefined();
     },
   );
 

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { messagesOf } from "./raw-client.ts";
@@ -38,6 +39,9 @@ describe("a message of a scripted server with sessions", () => {
   let results: Readonly<Record<string, object>> = {};
   let pending: ((message: object) => void) | undefined;
 
+  /** The session's own stream. The gateway does not wait for it longer than a second. */
+  const openStream = () => eventually(() => ownStream ?? null, "the session's own stream");
+
   const sent = () => raw.seen.flatMap(({ text }) => (text === "" ? [] : [JSON.parse(text)]));
 
   beforeEach(() => {
@@ -47,6 +51,9 @@ describe("a message of a scripted server with sessions", () => {
       if (method === "DELETE") return void response.writeHead(200).end();
       if (method === "GET") {
         ownStream = response;
+        response.on("close", () => {
+          if (ownStream === response) ownStream = undefined;
+        });
         return response.writeHead(200, stream).flushHeaders();
       }
       if (message.method === undefined || id === undefined) {
@@ -64,7 +71,10 @@ describe("a message of a scripted server with sessions", () => {
         void response.writeHead(200, json).end(JSON.stringify({ jsonrpc: "2.0", id, ...body }));
       if (message.method === "tools/call" && results["tools/call"] === undefined) {
         pending = respond;
-        ownStream?.write(event({ id: 7, method: "elicitation/create", params: { message: "m" } }));
+        const asking = { id: 7, method: "elicitation/create", params: { message: "m" } };
+        const send = (opened: ServerResponse) => void opened.write(event(asking));
+        if (ownStream === undefined) void openStream().then(send);
+        else send(ownStream);
         return;
       }
       const result = message.method === "initialize" ? opened : results[String(message.method)];
@@ -93,7 +103,7 @@ describe("a message of a scripted server with sessions", () => {
     pending?.({ result: { content: [] } });
     pending = undefined;
     // Once this is answered, all earlier messages have been read.
-    ownStream?.write(event({ id: 8, method: "ping" }));
+    (await openStream()).write(event({ id: 8, method: "ping" }));
     await expect.poll(() => sent().some(({ id }) => id === 8)).toBe(true);
     const done = await call({ requestState, inputResponses: { r1: { action: "decline" } } });
     expect(JSON.parse(done.text).result).toMatchObject({ resultType: "complete", content: [] });
@@ -149,11 +159,10 @@ describe("a message of a scripted server with sessions", () => {
     expect(sent().find(({ method }) => method === "resources/subscribe")?.params).toEqual({
       uri: "x://a",
     });
-    ownStream?.write(event({ method: "notifications/prompts/list_changed" }));
-    ownStream?.write(event({ method: "notifications/tools/list_changed" }));
-    ownStream?.write(
-      event({ method: "notifications/resources/updated", params: { uri: "x://a" } }),
-    );
+    const opened = await openStream();
+    opened.write(event({ method: "notifications/prompts/list_changed" }));
+    opened.write(event({ method: "notifications/tools/list_changed" }));
+    opened.write(event({ method: "notifications/resources/updated", params: { uri: "x://a" } }));
     await expect.poll(() => heard).toEqual(["tools", "x://a"]);
     await subscription.close();
     await expect.poll(() => raw.seen.some(({ method }) => method === "DELETE")).toBe(true);

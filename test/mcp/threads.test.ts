@@ -121,12 +121,12 @@ describe("a request that another thread serves", () => {
         return localPort;
       }),
     );
-    expect((await count()) - before).toBe(many.length);
     for (const port of ports) {
       const address = `src.addr=127.0.0.1:${port} `;
       await gateway.seen(new RegExp(address), from);
       expect(gateway.output.slice(from).split(address)).toHaveLength(2);
     }
+    await expect.poll(async () => (await count()) - before).toBe(many.length);
   });
 
   it("may arrive over HTTP/2", async () => {

@@ -80,7 +80,7 @@ beforeAll(async () => {
       },
     }),
   ]);
-}, 120_000);
+});
 
 /** One policy allows, another one denies: both hold. */
 function manifests(port: number, host: string): string {

@@ -240,7 +240,12 @@ it("a clock that differs from the server's is reported", async () => {
   const state = temporaryFolder();
   const acme = await refusingAcmeServer(state, {
     status: 403,
-    headers: { date: new Date(Date.now() - 3_600_000).toUTCString() },
+    headers: {
+      // At the time of each response.
+      get date() {
+        return new Date(Date.now() - 3_600_000).toUTCString();
+      },
+    },
     problem: { type: "urn:ietf:params:acme:error:unauthorized", detail: "no" },
   });
   const gateway = await startWithAcme({ acme, state });

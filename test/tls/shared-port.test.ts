@@ -29,7 +29,6 @@ let backend = 0;
 let gateway: Gateway;
 let proxied = 0;
 let rest = 0;
-let silent: RawClient;
 
 const certificate = { cert: "edge.pem", key: "edge.key" };
 const here = [
@@ -84,7 +83,6 @@ beforeAll(async () => {
     config: {
       config: { logging: { level: "debug" } },
       frontendPolicies: {
-        tls: { handshakeTimeout: "4s" },
         proxyProtocol: { version: "all", trustedSources: ["127.0.0.0/8"] },
       },
       binds: [
@@ -95,7 +93,6 @@ beforeAll(async () => {
     },
   });
   gateway.port = first;
-  silent = new RawClient(first);
 });
 
 const request = (host: string) => `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
@@ -241,8 +238,17 @@ describe("HTTPS and TLS that is passed on share a port", () => {
       resetting.socket.resetAndDestroy();
     }
     expect(await answer(gateway.port, "b.test")).toBe("backend there:");
-    await silent.closes();
-    await gateway.seen(/is aborted: no ClientHello within the time limit/);
+  });
+
+  it("a client that sends no hello is closed", async () => {
+    const config = {
+      config: { logging: { level: "debug" } },
+      frontendPolicies: { tls: { handshakeTimeout: "300ms" } },
+      binds: [{ port: await freePort(), listeners: names() }],
+    };
+    const hasty = await startGateway({ folder, config });
+    await new RawClient(hasty.port).closes();
+    await hasty.seen(/is aborted: no ClientHello within the time limit/);
   });
 
   it("what a proxy says comes before the hello, and is so for both", async () => {

@@ -1,4 +1,5 @@
 import { typed } from "../../harness/envoy.ts";
+import { patient } from "../../harness/patient-callout.ts";
 import { caseHeader } from "./observation.ts";
 
 /** The same callout in the configuration of either. */
@@ -8,7 +9,7 @@ export interface Setup {
   readonly gateway: (host: string) => Readonly<Record<string, unknown>>;
 }
 
-const services = { envoy_grpc: { cluster_name: "services" }, timeout: "2s" };
+const services = { envoy_grpc: { cluster_name: "services" }, timeout: "60s" };
 
 /** Envoy passes WebSockets on only if it is configured to. */
 const webSockets = { upgrade_configs: [{ upgrade_type: "websocket" }] };
@@ -55,7 +56,7 @@ function extAuthz(envoy: object, gateway: object): Setup {
   const settings = { transport_api_version: "V3", grpc_service: services, ...envoy };
   return {
     envoy: { filters: [filter("ext_authz", "ext_authz.v3.ExtAuthz", settings)], route: webSockets },
-    gateway: (host) => ({ extAuthz: { host, ...gateway } }),
+    gateway: (host) => ({ extAuthz: { host, ...patient, ...gateway } }),
   };
 }
 
@@ -69,7 +70,7 @@ function extProc(
   const trailers = seesTrailers ? "SEND" : "SKIP";
   const settings = {
     grpc_service: services,
-    message_timeout: "2s",
+    message_timeout: "60s",
     allow_mode_override: allowModeOverride,
     processing_mode: {
       ...{ request_header_mode: "SEND", response_header_mode: "SEND" },
@@ -86,7 +87,7 @@ function extProc(
       filters: [filter("ext_proc", "ext_proc.v3.ExternalProcessor", settings)],
       route: webSockets,
     },
-    gateway: (host) => ({ extProc: { host, processingOptions } }),
+    gateway: (host) => ({ extProc: { host, ...patient, processingOptions } }),
   };
 }
 
@@ -101,7 +102,7 @@ function rateLimit(descriptors: readonly (readonly Entry[])[]): Setup {
   const settings = {
     domain: "shop",
     failure_mode_deny: true,
-    timeout: "2s",
+    timeout: "60s",
     enable_x_ratelimit_headers: "DRAFT_VERSION_03",
     rate_limit_service: { transport_api_version: "V3", grpc_service: services },
   };
@@ -115,6 +116,7 @@ function rateLimit(descriptors: readonly (readonly Entry[])[]): Setup {
     gateway: (host) => ({
       remoteRateLimit: {
         host,
+        ...patient,
         domain: "shop",
         descriptors: all.map((entries) => ({ entries: entries.map(({ gateway }) => gateway) })),
       },

@@ -380,7 +380,7 @@ spec:
       metadata: { name: "broken" },
     });
     await answered("/broken", 200, "first");
-    expect(second.output).toContain("cannot follow the controller");
+    await second.seen(/cannot follow the controller/);
     expect(standby.output).not.toContain("leading");
     await restated();
     await hold("");

@@ -420,13 +420,14 @@ spec:
   });
 
   it("a leader that is killed is followed when the seconds of its Lease are over", async () => {
-    const options = ["--lease-seconds", "3"];
+    // Longer than a starved leader takes to renew it.
+    const options = ["--lease-seconds", "10"];
     const first = startController(api, ...options);
     await first.seen(/leading/);
     const next = startController(api, ...options);
     await next.seen(/ready/);
     const lease = await api.get("coordination.k8s.io/v1", "Lease", "default", "gwc-controller");
-    expect(lease.spec.leaseDurationSeconds).toBe(3);
+    expect(lease.spec.leaseDurationSeconds).toBe(10);
     expect(next.output).not.toContain("leading");
     await first.stop("SIGKILL");
     await next.seen(/leading/);
