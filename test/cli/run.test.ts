@@ -224,7 +224,7 @@ describe("gwc run follows its file", () => {
     const running = await start(workspace.path("gateway.yaml"));
     workspace.write("gateway.yaml", good.replace("backends", "backend"));
     await running.seen(/was not applied \(1 error\); still serving the last good version\n/);
-    expect(running.output).toContain('error[unknown-field]: routes[0] has no field "backend"');
+    await running.seen(/error\[unknown-field\]: routes\[0\] has no field "backend"/);
     expect(await body(port)).toBe("first");
     workspace.write("gateway.yaml", "binds: [\n");
     await running.seen(/error\[yaml-syntax\]/);

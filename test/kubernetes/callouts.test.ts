@@ -7,6 +7,7 @@ import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-service
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { mountsIn } from "../harness/mounts.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { send } from "../harness/send.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { startUpstream } from "../harness/upstream.ts";
@@ -46,6 +47,8 @@ beforeAll(async () => {
   );
 }, 240_000);
 
+/** A server that is starved takes longer than a call may by default. */
+const PATIENT = "http: {requestTimeout: 60s}";
 const metadata = (name: string): string => `metadata: {name: ${name}}`;
 const backend = (name: string, port: string | number, policies = ""): string =>
   `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, ${metadata(name)}, spec: {static: {host: 127.0.0.1, port: ${port}}${policies}}}`;
@@ -75,11 +78,14 @@ async function start(
       ? `{apiVersion: v1, kind: Service, ${metadata("asked")}, spec: {ports: [{name: main, port: 9000}]}}
 ---
 {apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: asked-1, labels: {kubernetes.io/service-name: asked}},
-  addressType: IPv4, endpoints: [{addresses: [127.0.0.1]}], ports: [{name: main, port: ${plain.port}}]}`
+  addressType: IPv4, endpoints: [{addresses: [127.0.0.1]}], ports: [{name: main, port: ${plain.port}}]}
+---
+{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, ${metadata("patient")}, spec: {
+  targetRefs: [{group: "", kind: Service, name: asked}], backend: {${PATIENT}}}}`
       : backend(
           "asked",
           secure.port,
-          ", policies: {tls: {sni: auth.test, caCertificateRefs: [{name: ca}]}, auth: {secretRef: {name: token}}}",
+          `, policies: {tls: {sni: auth.test, caCertificateRefs: [{name: ca}]}, auth: {secretRef: {name: token}}, ${PATIENT}}`,
         ),
     `{apiVersion: v1, kind: ConfigMap, ${metadata("ca")}, data: {ca.crt: ''}}`,
     `{apiVersion: v1, kind: Secret, ${metadata("token")}, data: {Authorization: ''}}`,
@@ -139,14 +145,14 @@ it("a file has them on routes and listeners, of a host or a named backend", asyn
     extProc: server,
   });
   const headers = { requestHeaderModifier: { set: { "x-from": "gate" }, remove: ["x-none"] } };
-  const own = { name: "asked", host, policies: headers };
+  const own = { name: "asked", host, policies: { ...headers, ...patient.policies } };
   const backends = [{ host: new URL(upstream).host }];
   const routes = [{ name: "shop", matches: [{ path: { pathPrefix: "/shop" } }], backends }];
   const listeners = [
     { name: "listener", hostname: "a.test", policies: policies({ backend: "asked" }), routes },
     {
       ...{ name: "route", hostname: "b.test" },
-      routes: routes.map((route) => ({ ...route, policies: policies({ host }) })),
+      routes: routes.map((route) => ({ ...route, policies: policies({ host, ...patient }) })),
     },
   ];
   const gateway = await startGateway({ listeners, file: { backends: [own] } });
@@ -202,7 +208,7 @@ describe("policies on the server that is asked", () => {
         toBackend("shop"),
         backend("shop", new URL(upstream).port),
         `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, ${metadata("asked")}, spec: {
-          static: {host: far.test, port: 9000}, policies: {${tunnel}}}}`,
+          static: {host: far.test, port: 9000}, policies: {${tunnel}, ${PATIENT}}}}`,
         backend("proxy", proxyPort, ", policies: {auth: {key: open}}"),
         asks(named),
       ),
@@ -273,7 +279,7 @@ describe("what manifests say of servers that fail, and of sizes and places", () 
         `{apiVersion: v1, kind: Secret, ${metadata("keys")}, data: {eve: ''}}`,
         backend("shop", new URL(upstream).port),
         backend("nobody", await freePort()),
-        backend("asked", plain.port),
+        backend("asked", plain.port, `, policies: {${PATIENT}}`),
         ...Object.entries(traffic).map(
           ([name, policy]) =>
             `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, ${metadata(name)}, spec: {targetRefs: [

@@ -187,6 +187,7 @@ it("a hidden item is warned about once", async () => {
   const { tools } = await connect("sessions", "/mcp");
   await tools();
   await tools();
+  await gateway.seen(/prefixMode never: "shared" of two is hidden/);
   const warnings = gateway.output.match(/prefixMode never: "shared" of two is hidden/g) ?? [];
   expect(warnings.length).toBeGreaterThan(0);
   expect(new Set(warnings).size).toBe(1);

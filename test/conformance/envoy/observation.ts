@@ -96,7 +96,7 @@ async function settled(services: EnvoyServices): Promise<readonly SeenMessage[]>
     const messages = services.seen();
     const isQuiet = messages.length === before;
     before = messages.length;
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await new Promise((resolve) => setTimeout(resolve, 1000));
     return isQuiet ? messages : null;
   }, "the last message");
 }
