@@ -172,7 +172,7 @@ it("credentials come from mounted Secrets, and follow them; times and versions h
       service("slow", slow),
       gatewayBackend("token", plain, "auth: {secretRef: {name: token}}"),
       gatewayBackend("basic", plain, "auth: {secretRef: {name: basic}}"),
-      `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, ${metadata("all")}, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: gw}], backend: {http: {requestTimeout: 700ms}, tcp: {connectTimeout: 5s}}}}`,
+      `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, ${metadata("all")}, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: gw}], backend: {http: {requestTimeout: 5s}, tcp: {connectTimeout: 5s}}}}`,
       object("Secret", "token", "Authorization"),
       object("Secret", "basic", "Authorization"),
     ],
