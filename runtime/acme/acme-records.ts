@@ -1,4 +1,4 @@
-import { hash, randomUUID } from "node:crypto";
+import { hash } from "node:crypto";
 import type { JsonObject } from "../cel/variables.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import {
@@ -110,13 +110,14 @@ export class AcmeRecords {
   }
 
   /**
-   * Takes the right to order a certificate, for some milliseconds. Returns the lease; `undefined` if another thread or replica
-   * has the right, or if orders are paused after a failure.
+   * Takes the right to order a certificate, for some milliseconds; a lease that has it already keeps it. Returns whether it has
+   * it: false if another thread or replica does, or if orders are paused after a failure.
    */
-  async begin(id: string, time: number): Promise<string | undefined> {
-    const lease = randomUUID();
-    const change = { was: undefined, value: lease, expires: Date.now() + time };
-    return (await this.#store.replace("acme-orders", id, change)) ? lease : undefined;
+  async begin(id: string, lease: string, time: number): Promise<boolean> {
+    const change = { value: lease, expires: Date.now() + time };
+    for (const was of [undefined, lease])
+      if (await this.#store.replace("acme-orders", id, { was, ...change })) return true;
+    return false;
   }
 
   /** Gives the right back. With `until`, nobody has it before then. */

@@ -1,4 +1,4 @@
-import { X509Certificate } from "node:crypto";
+import { randomUUID, X509Certificate } from "node:crypto";
 import { acmeOrders } from "../metrics/table/acme.ts";
 import type { CertificateChange } from "../process/gateway-context.ts";
 import { MINUTE, SECOND } from "../process/units.ts";
@@ -36,6 +36,11 @@ export class ManagedCertificates {
   readonly #gateway: AcmeGateway;
   readonly #pairs: Map<string, IssuedPair>;
   readonly #stored: Map<string, StoredCertificate> = new Map();
+  /**
+   * Leases whose requests got no response, by the certificate: the store may have granted them, and then nobody else can order
+   * for as long.
+   */
+  readonly #unconfirmed = new Map<string, string>();
   readonly #withdraw: () => void;
   #unsubscribe: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -143,8 +148,11 @@ export class ManagedCertificates {
     const id = this.#idOf(one);
     const stored = await this.#read(one);
     if (this.#isClosed || !isDue(stored)) return;
-    const lease = await this.#records.begin(id, ORDER_TIME);
-    if (lease === undefined) return;
+    const lease = this.#unconfirmed.get(id) ?? randomUUID();
+    this.#unconfirmed.set(id, lease);
+    const isBegun = await this.#records.begin(id, lease, ORDER_TIME);
+    this.#unconfirmed.delete(id);
+    if (!isBegun) return;
     let pause: number | undefined;
     try {
       // Another replica may have finished since.

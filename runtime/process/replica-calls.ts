@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Channels } from "../store/channels.ts";
+import { Deadlines, type Timed } from "../time/deadlines.ts";
 import {
   type CallHandle,
   type CallMessage,
@@ -37,6 +38,8 @@ export class ReplicaCalls {
   readonly #keys: SessionKeys;
   readonly #serve: ServeLineCall;
   readonly #lines = new Map<string, ReplicaLine>();
+  /** A pause of this process is no silence of the other replica: what arrived meanwhile is read first. */
+  readonly #deadlines = new Deadlines<ReplicaLine>();
   /** Resolves when responses can be received. */
   readonly #isReady: Promise<void>;
 
@@ -63,7 +66,7 @@ export class ReplicaCalls {
 
   #line(id: string, replica: string, isOpener: boolean): ReplicaLine {
     let isFirst = isOpener;
-    const line: ReplicaLine = new ReplicaLine({
+    const line: ReplicaLine = new ReplicaLine(this.#deadlines, {
       send: async (message) => {
         const envelope: Envelope = {
           from: this.name,
@@ -113,15 +116,19 @@ interface LineEnd {
 }
 
 /** One end of a conversation between two replicas, which is lost if the other end is silent. */
-class ReplicaLine implements ThreadLine<CallMessage> {
+class ReplicaLine implements ThreadLine<CallMessage>, Timed {
   listener: LineListener<CallMessage> | undefined;
+  place = 0;
+  deadline = Number.POSITIVE_INFINITY;
+  readonly #deadlines: Deadlines<ReplicaLine>;
   readonly #end: LineEnd;
   #isOver = false;
-  #lossTimer: NodeJS.Timeout | undefined;
   readonly #aliveTimer: NodeJS.Timeout;
 
-  constructor(end: LineEnd) {
+  constructor(deadlines: Deadlines<ReplicaLine>, end: LineEnd) {
+    this.#deadlines = deadlines;
     this.#end = end;
+    deadlines.add(this);
     this.#aliveTimer = setInterval(() => void end.send(undefined), ALIVE_INTERVAL).unref();
     this.expect(LOST_AFTER);
   }
@@ -138,7 +145,7 @@ class ReplicaLine implements ThreadLine<CallMessage> {
   hangUp(): void {
     this.#isOver = true;
     clearInterval(this.#aliveTimer);
-    clearTimeout(this.#lossTimer);
+    this.#deadlines.delete(this);
     this.#end.onEnd();
   }
 
@@ -149,8 +156,11 @@ class ReplicaLine implements ThreadLine<CallMessage> {
 
   /** Waits so many milliseconds for a message or a sign of life. */
   expect(patience: number): void {
-    clearTimeout(this.#lossTimer);
-    if (!this.#isOver) this.#lossTimer = setTimeout(() => this.lose(), patience).unref();
+    this.deadline = this.#deadlines.after(patience);
+  }
+
+  expire(tick: number): void {
+    if (tick >= this.deadline) this.lose();
   }
 
   lose(): void {

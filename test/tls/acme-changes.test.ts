@@ -1,8 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
+import { AcmeRecords } from "../../runtime/acme/acme-records.ts";
+import { openEmbeddedStore } from "../../runtime/store/embedded-store.ts";
 import { configOf, issued, rewrite, SHOP, shown, startWithAcme } from "../harness/acme-gateway.ts";
 import { AcmeServer } from "../harness/acme-server.ts";
+import { atEnd } from "../harness/at-end.ts";
 import { eventually } from "../harness/eventually.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { GwcProcess } from "../harness/gwc.ts";
@@ -62,6 +65,20 @@ it("a name that is added before a restart does not interrupt the others", async 
   const third = await startWithAcme({ acme, state, use: { names: ["other.example.com"] } });
   await third.seen(/handshakes that need it are refused/);
   await expect(shown(acme.tlsPort, "other.example.com")).rejects.toThrow();
+});
+
+it("an order whose beginning was not confirmed can begin again, at its replica alone", async () => {
+  const store = openEmbeddedStore(path.join(temporaryFolder(), "acme.store.sqlite"));
+  atEnd(() => store.close());
+  const records = new AcmeRecords(store, [Buffer.alloc(32)]);
+  const begin = (lease: string) => records.begin("shop", lease, 600_000);
+  expect([await begin("own"), await begin("other"), await begin("own")]).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  await records.finish("shop", "own", Date.now() + 600_000);
+  expect(await begin("own")).toBe(false);
 });
 
 it("orders are in the audit log", async () => {
