@@ -179,15 +179,16 @@ it("replicas order one certificate together, and a store elsewhere has no readab
     env: { REDIS_URL: redis.url, SESSION_KEY: "ab".repeat(32) },
   };
   // Answers of the others would fail before this one listens.
-  await startWithAcme(settings);
-  await Promise.all([
+  const answering = await startWithAcme(settings);
+  const others = await Promise.all([
     startWithAcme({ ...settings, httpPort: plain, securePort: secure[0] ?? 0 }),
     startWithAcme({ ...settings, httpPort: another, securePort: secure[1] ?? 0 }),
   ]);
   const serials = await Promise.all(
     [acme.tlsPort, ...secure].map(async (port) => {
       const find = () => shown(port, SHOP).catch(() => null);
-      return (await eventually(find, "a certificate")).serialNumber;
+      const outputs = () => [answering, ...others].map(({ output }) => output).join("\n");
+      return (await eventually(find, () => `a certificate:\n${outputs()}`)).serialNumber;
     }),
   );
   expect(new Set(serials).size).toBe(1);
