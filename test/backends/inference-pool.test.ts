@@ -10,7 +10,7 @@ import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { keepIdleConnections } from "../harness/listen.ts";
 import { send } from "../harness/send.ts";
 import { startUpstream } from "../harness/upstream.ts";
-import { nowhere, startRoutes } from "../policies/routes.ts";
+import { nowhere, patient, startRoutes } from "../policies/routes.ts";
 
 const names = pathToFileURL(join(import.meta.dirname, "../harness/fake-names.mjs"));
 const header = "x-gateway-destination-endpoint";
@@ -52,7 +52,7 @@ beforeAll(async () => {
       {
         inferencePool: {
           host: `pool.test:${port}`,
-          endpointPicker: { host: new URL(picker.url).host },
+          endpointPicker: { host: new URL(picker.url).host, policies: patient },
           ...more,
         },
       },
@@ -71,7 +71,7 @@ beforeAll(async () => {
           weight: [1, 3, 0][index],
           inferencePool: {
             host: `${name}:${port}`,
-            endpointPicker: { host: new URL(picker.url).host },
+            endpointPicker: { host: new URL(picker.url).host, policies: patient },
             failureMode: "failOpen",
           },
         })),

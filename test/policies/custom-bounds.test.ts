@@ -96,7 +96,8 @@ beforeAll(async () => {
     {
       bounds: custom({ use }),
       open: custom({ use, failureMode: "failOpen", timeout: "50ms" }),
-      streams: custom({ use: "./policies/streams.ts", timeout: "100ms" }),
+      streams: custom({ use: "./policies/streams.ts", timeout: "60s" }),
+      hasty: custom({ use: "./policies/streams.ts", timeout: "100ms" }),
       names: custom(...NAMES.map((name) => ({ use: `./policies/${name}.ts` }))),
     },
     { url },
@@ -169,7 +170,7 @@ describe("the streams of a responseStream hook", () => {
 
   it.each(["hangs", "lingers"])("have a timeout for each piece: %s", async (what) => {
     const from = gateway.output.length;
-    await expect(get(`streams?do=${what}`)).rejects.toThrow();
+    await expect(get(`hasty?do=${what}`)).rejects.toThrow();
     await expect
       .poll(() => gateway.output.slice(from))
       .toMatch(
@@ -182,7 +183,7 @@ describe("the streams of a responseStream hook", () => {
   });
 
   it("are named if they block their thread", async () => {
-    const response = get("streams?do=blocks").catch(() => undefined);
+    const response = get("hasty?do=blocks").catch(() => undefined);
     await expect
       .poll(() => gateway.output)
       .toMatch(/error: async hooks of custom policies run \(streams\), and all requests/);

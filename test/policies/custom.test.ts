@@ -155,7 +155,7 @@ beforeAll(async () => {
       chosen: custom({ use: "./policies/tenant.ts", with: { names: ["initech"] } }),
       bad: custom({ use: "policies/bad.ts" }),
       open: custom({ use: "policies/bad.ts", failureMode: "failOpen" }),
-      slow: custom({ use: "policies/slow.ts", timeout: "500ms" }),
+      slow: custom({ use: "policies/slow.ts", timeout: "3s" }),
       head: custom({ use: "policies/head.ts", with: { status: 299 } }),
       "bad-head": custom({ use: "policies/head.ts", with: { fails: true } }),
       "refused-head": custom({ use: "policies/head.ts" }, { use: "policies/tenant.ts" }),
@@ -233,7 +233,7 @@ describe("a custom policy's request hook", () => {
     expect(waited.body).toContain("x-waited");
     expect((await get("slow", { "x-wait": "1" })).status).toBe(429);
     expect((await get("slow", { "x-wait": "600000" })).status).toBe(500);
-    await expect.poll(() => gateway.output).toContain("took longer than 500 ms");
+    await expect.poll(() => gateway.output).toContain("took longer than 3000 ms");
   });
 });
 
