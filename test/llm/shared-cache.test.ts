@@ -12,6 +12,7 @@ import { startSentinel } from "../harness/redis-sentinel.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { type Response, send } from "../harness/send.ts";
 import { startSlowWay } from "../harness/slow-way.ts";
+import { storeResponds } from "../harness/store-responds.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { modelsRoute } from "../kubernetes/models-route.ts";
 import { complete, completion } from "./llm-upstream.ts";
@@ -214,6 +215,7 @@ it("a slow store is asked only for requests that this replica has no response to
   const way = await startSlowWay(redis.port, 200);
   const upstream = await startProvider();
   const slow = await start(`redis://127.0.0.1:${way.port}`, upstream);
+  await storeResponds(slow);
   await ask(await start(redis.url, upstream));
   await stored(redis.url);
   await hit(slow);

@@ -10,6 +10,7 @@ import { startRedisCluster } from "../harness/redis-cluster.ts";
 import { startSentinel } from "../harness/redis-sentinel.ts";
 import { send } from "../harness/send.ts";
 import { startSlowWay } from "../harness/slow-way.ts";
+import { storeResponds } from "../harness/store-responds.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { startHealthy } from "../llm/llm-upstream.ts";
 
@@ -430,6 +431,7 @@ describe("without its store, a limit", () => {
     const env = { REDIS_URL: redis.url.replace(String(redis.port), String(way.port)) };
     const slow = { l: [monthly(100, { onStoreFailure: "closed" })] };
     const [one, other] = await Promise.all([start(slow, env), start(slow, env)]);
+    await Promise.all([one, other].map(storeResponds));
     const found = await flood([one, other], "l", 700);
     expect(found[200] ?? 0).toBeLessThanOrEqual(100);
     expect(found[200] ?? 0).toBeGreaterThanOrEqual(83);
