@@ -34,6 +34,9 @@ const bodyRefusals: Readonly<Record<Exclude<BodyProblem, "aborted"> | DecodeProb
     },
   };
 
+/** Setting that limits the bodies which are buffered, unless a policy has its own. */
+const GENERAL_SETTING = "maxBufferSize";
+
 /**
  * Returns the response to a request whose body cannot be read within a limit of bytes. A body that is larger than all buffers
  * of the process never has room, however often it is sent.
@@ -42,24 +45,31 @@ function refusalOf(
   problem: keyof typeof bodyRefusals,
   limit: number,
   exchange: Exchange,
+  setting: string | null,
 ): BodyRefusal {
   const { limit: room } = exchange.gateway.buffers;
   const isEndless = Number(exchange.header("content-length") ?? 0) > room;
   const isTooLarge = problem === "too-large" || (problem === "no-room" && isEndless);
   if (!isTooLarge) return bodyRefusals[problem];
-  const field = limit < room ? "maxBufferSize" : "config.maxBufferedBytes";
-  const message = `request body larger than ${Math.min(limit, room)} bytes (${field})`;
+  const field = limit < room ? setting : "config.maxBufferedBytes";
+  const named = field === null ? "" : ` (${field})`;
+  const message = `request body larger than ${Math.min(limit, room)} bytes${named}`;
   return { ...bodyRefusals["too-large"], message };
 }
 
 /**
  * Returns the whole request body, synchronously if it has arrived. Returns `undefined` if the request was refused (413 beyond
- * `limit` bytes, 408, 503), or if the client has left.
+ * `limit` bytes, 408, 503), or if the client has left. `setting`: name of the setting that raises the limit; `null` if there is
+ * none.
  */
-export function readWhole(exchange: Exchange, limit: number): MaybePromise<Buffer | undefined> {
+export function readWhole(
+  exchange: Exchange,
+  limit: number,
+  setting: string | null = GENERAL_SETTING,
+): MaybePromise<Buffer | undefined> {
   return thenMaybe(exchange.readBody(limit), (body) => {
     if (typeof body !== "string") return body;
-    if (body !== "aborted") refuseBody(exchange, refusalOf(body, limit, exchange));
+    if (body !== "aborted") refuseBody(exchange, refusalOf(body, limit, exchange, setting));
     return undefined;
   });
 }
@@ -129,7 +139,7 @@ function keepContent(
   limit: number,
 ): MaybePromise<boolean> {
   if (typeof body === "string") {
-    if (body !== "aborted") refuseBody(exchange, refusalOf(body, limit, exchange));
+    if (body !== "aborted") refuseBody(exchange, refusalOf(body, limit, exchange, GENERAL_SETTING));
     return false;
   }
   const coding = exchange.header("content-encoding");
@@ -146,7 +156,7 @@ async function decodeContent(
 ): Promise<boolean> {
   const content = await decodeBody(body, coding, limit, exchange.newBuffer());
   if (typeof content === "string") {
-    refuseBody(exchange, refusalOf(content, limit, exchange));
+    refuseBody(exchange, refusalOf(content, limit, exchange, GENERAL_SETTING));
     return false;
   }
   exchange.bufferedBody = content;

@@ -4,11 +4,16 @@ import { HeldResponse } from "../http/held-response.ts";
 
 /**
  * Waits for the whole request body. Returns false if the request was refused (413 beyond `limit` bytes, 408, 503), or if
- * the client has left. The body of an upgrade is the connection, which is not read.
+ * the client has left. The body of an upgrade is the connection, which is not read. `setting`: the setting that raises the
+ * limit; absent if it is the gateway's.
  */
-export async function bufferRequest(exchange: Exchange, limit: number): Promise<boolean> {
+export async function bufferRequest(
+  exchange: Exchange,
+  limit: number,
+  setting?: string,
+): Promise<boolean> {
   if (exchange.upgrade !== undefined || exchange.isTunnel) return true;
-  return (await readWhole(exchange, limit)) !== undefined;
+  return (await readWhole(exchange, limit, setting)) !== undefined;
 }
 
 /** Waits for the whole request body, or for its first `limit` bytes: the rest of a larger one is streamed. */

@@ -216,7 +216,7 @@ async function change(page: Page, server: ConnectionServer): Promise<void> {
   const { exchange, settings, user, grants } = page;
   if (isCrossSite(exchange) || exchange.header("origin") !== new URL(settings.url).origin)
     return refusePage(exchange, 403, "the form is not of this page");
-  const body = await readWhole(exchange, MAX_FORM);
+  const body = await readWhole(exchange, MAX_FORM, null);
   if (body === undefined) return;
   if (new URLSearchParams(body.toString("utf8")).get("action") !== "disconnect")
     return begin(page, server);

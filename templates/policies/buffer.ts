@@ -1,11 +1,14 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
-import { code } from "../code/code.ts";
+import { code, join, literal } from "../code/code.ts";
 import type { Code } from "../code/hole.ts";
 import { imported } from "../code/names.ts";
 import { bytes } from "../code/units.ts";
 import type { PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/buffer";
+
+/** The policy's limit of requests, in files and manifests. */
+const SETTING = "buffer.request.maxBytes";
 
 type Body = NonNullable<PolicySettings["buffer"]["request"]>;
 
@@ -25,9 +28,11 @@ export const bufferTemplate: PolicyTemplate<"buffer"> = {
 };
 
 function requestStep(body: Body, scope: RouteScope): Code {
-  const run = body.streamsLarger ? "bufferBeginning" : "bufferRequest";
-  const call = code`${imported(MODULE, run)}(exchange, ${limitOf(body, scope)})`;
-  return code`if (!(await ${call})) return;`;
+  const run = imported(MODULE, body.streamsLarger ? "bufferBeginning" : "bufferRequest");
+  const args = [limitOf(body, scope)];
+  // A refusal names the policy's own limit; a body that is streamed is never refused for its size.
+  if (body.maxBytes !== undefined && !body.streamsLarger) args.push(literal(SETTING));
+  return code`if (!(await ${run}(exchange, ${join(args, ", ")}))) return;`;
 }
 
 function responseStep(body: Body, scope: RouteScope): Code {

@@ -96,7 +96,10 @@ it("a buffered request is forwarded when its body is complete, with its length",
 it("a larger request body is refused, or streamed", async () => {
   const large = new SlowCall("/request");
   large.end("x".repeat(1001));
-  expect((await large.answer).status).toBe(413);
+  expect(await large.answer).toMatchObject({
+    status: 413,
+    body: "request body larger than 1000 bytes (buffer.request.maxBytes)",
+  });
   const before = arrived;
   const open = new SlowCall("/open-request");
   open.write("x".repeat(1025));

@@ -85,7 +85,7 @@ export async function askPerson(exchange: Exchange, front: Front): Promise<void>
 export async function takeDecision(exchange: Exchange, front: Front): Promise<void> {
   if (isCrossSite(exchange) || exchange.header("origin") !== new URL(front.url).origin)
     return refusePage(exchange, 403, "the form is not of this page");
-  const body = await readWhole(exchange, MAX_OAUTH_REQUEST);
+  const body = await readWhole(exchange, MAX_OAUTH_REQUEST, null);
   if (body === undefined) return;
   const form = uniqueParameters(body.toString("utf8"));
   const cookies = cookiesOf(exchange, front);

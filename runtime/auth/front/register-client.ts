@@ -13,7 +13,7 @@ import { seal } from "./seals.ts";
  */
 export async function registerClient(exchange: Exchange, front: Front): Promise<void> {
   if (respondToMethod(exchange, "POST")) return;
-  const body = await readWhole(exchange, MAX_OAUTH_REQUEST);
+  const body = await readWhole(exchange, MAX_OAUTH_REQUEST, null);
   if (body === undefined) return;
   const client = readClient(jsonOf(body), front);
   if ("error" in client) {

@@ -34,7 +34,7 @@ interface TokenError {
 /** Issues tokens to clients: those of the provider, for a code or a refresh token that was sealed for the client. */
 export async function serveTokens(exchange: Exchange, front: Front): Promise<void> {
   if (respondToMethod(exchange, "POST")) return;
-  const body = await readWhole(exchange, MAX_OAUTH_REQUEST);
+  const body = await readWhole(exchange, MAX_OAUTH_REQUEST, null);
   if (body === undefined) return;
   const parameters = uniqueParameters(body.toString("utf8"));
   const form =

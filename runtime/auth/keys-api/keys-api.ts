@@ -113,7 +113,7 @@ async function serve(exchange: Exchange): Promise<void> {
   const action = ACTIONS[`${method}${name === undefined ? "" : isRotation ? " rotate" : " key"}`];
   if (action === undefined)
     return respondProblem(exchange, 405, `${method} is not possible here`, "BadRequest");
-  const body = await readWhole(exchange, MAX_BODY);
+  const body = await readWhole(exchange, MAX_BODY, null);
   if (body === undefined) return;
   await action({ exchange, keys, name: name ?? "", body });
 }

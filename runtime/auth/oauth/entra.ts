@@ -67,7 +67,7 @@ async function token(
   client: EntraClient | undefined,
 ): Promise<void> {
   if (respondToMethod(exchange, "POST")) return;
-  const body = await readWhole(exchange, MAX_OAUTH_REQUEST);
+  const body = await readWhole(exchange, MAX_OAUTH_REQUEST, null);
   if (body === undefined) return;
   const form = new URLSearchParams(body.toString("utf8"));
   form.delete("resource");

@@ -21,7 +21,7 @@ export function knownClient(clientId: string): Registration {
 
 async function forward(exchange: Exchange, url: string): Promise<void> {
   if (respondToMethod(exchange, "POST")) return;
-  const body = await readWhole(exchange, MAX_OAUTH_REQUEST);
+  const body = await readWhole(exchange, MAX_OAUTH_REQUEST, null);
   if (body === undefined) return;
   await respondAsServer(exchange, url, registrationHeaders(exchange), body);
 }
@@ -35,7 +35,7 @@ function registrationHeaders(exchange: Exchange): readonly string[] {
 
 async function nameClient(exchange: Exchange, clientId: string): Promise<void> {
   if (respondToMethod(exchange, "POST")) return;
-  const body = await readWhole(exchange, MAX_OAUTH_REQUEST);
+  const body = await readWhole(exchange, MAX_OAUTH_REQUEST, null);
   if (body === undefined) return;
   const redirects = redirectsOf(body.toString("utf8"));
   if (redirects === undefined) {

@@ -33,7 +33,7 @@ export async function respondToLogout(
 ): Promise<void> {
   if (exchange.method !== "POST" || isCrossSite(exchange))
     return refuseLogout(exchange, "logouts are announced with POST by the login server");
-  const body = await readWhole(exchange, MAX_FORM);
+  const body = await readWhole(exchange, MAX_FORM, null);
   if (body === undefined) return;
   const token = new URLSearchParams(body.toString("utf8")).get("logout_token") ?? "";
   const claims = await verifier.check(token, exchange.gateway);

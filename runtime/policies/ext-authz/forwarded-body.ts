@@ -21,6 +21,9 @@ export interface ForwardedBody {
 /** Envoy's header that tells a server whether it has received only a part of the body. */
 export const PARTIAL_BODY_HEADER = "x-envoy-auth-partial-body";
 
+/** Setting of the limit, in files and in manifests. */
+const SETTING = "includeRequestBody.maxRequestBytes, forwardBody.maxSize in manifests";
+
 /**
  * Reads the request's body for the server; the backend still receives it. Returns `undefined` if the request was refused or
  * the client disconnected.
@@ -33,6 +36,6 @@ export async function forwardedBody(
     const beginning = await readBeginning(exchange, maxSize);
     return beginning && { bytes: beginning.bytes, isPart: beginning.isPart, asBytes };
   }
-  const bytes = await readWhole(exchange, maxSize);
+  const bytes = await readWhole(exchange, maxSize, SETTING);
   return bytes && { bytes, isPart: false, asBytes };
 }
