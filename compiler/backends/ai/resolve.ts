@@ -11,6 +11,7 @@ import type { BackendUse } from "../backend.ts";
 import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
 import type { AiConfig } from "./ai-config.ts";
 import type { AiNode, AiProviderNode, ModelNode } from "./ai-node.ts";
+import { checkModelFields } from "./check-model-fields.ts";
 import { checkProviders } from "./check-providers.ts";
 import { checkRequestFields } from "./check-request-fields.ts";
 import { apiTypes, withSharedPaths } from "./door-apis.ts";
@@ -77,6 +78,7 @@ export function resolveAi(
   reportIdleDrop(groups.flat(), context.diagnostics);
   checkProviders(config.groups.flat(), groups.flat(), types, context.diagnostics);
   checkRequestFields(groups.flat(), types, context.diagnostics);
+  checkModelFields(groups.flat(), context.diagnostics);
   if (virtualModels === undefined) return undefined;
   if (conditions.some((each, group) => each === undefined && config.conditions?.[group])) {
     return undefined;

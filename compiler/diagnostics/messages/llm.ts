@@ -240,6 +240,15 @@ export const llmMessages = {
       "The name resembles that of a known model. A new model works: requests to it are translated by rules for its family. " +
       "`config.modelCatalog` can say what it takes.",
   }),
+  "unfit-model-field": message<{ name: string; model: string; limit: string }>({
+    severity: "warning",
+    text: ({ name, model, limit }) => `"${name}" does not fit "${model}", which takes ${limit}`,
+    hint: () =>
+      "change or remove it; `gwc explain model` and `config.modelCatalog` have what a model takes",
+    explanation:
+      "Providers refuse a request with a field that the model does not take. Translated requests are fitted to the model, " +
+      "so the field has another value there or is left out. `config.modelCatalog` overrides what gwc knows of a model.",
+  }),
   "unguarded-streams": message<Record<never, never>>({
     severity: "warning",
     text: () => "clients can bypass response guards by requesting a stream",

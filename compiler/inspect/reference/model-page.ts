@@ -31,6 +31,7 @@ export function modelPage(name: string): Page | undefined {
           ["inputs", inputs.join(", ")],
           ["reasoning", efforts === undefined ? reasoning : `${reasoning} (${efforts.join(", ")})`],
           ["sampling parameters", takesSampling ? "taken" : "left out"],
+          ["schemas of outputs", SCHEMA_SUBSETS[system] ?? "as its server takes them"],
           ...priceRows,
         ],
       ),
@@ -41,6 +42,13 @@ export function modelPage(name: string): Page | undefined {
     ],
   };
 }
+
+/** How vendors enforce schemas of outputs, and what happens to the rest. */
+const SCHEMA_SUBSETS: Readonly<Record<string, string>> = {
+  anthropic: "objects are closed, and other keywords move into descriptions",
+  "gcp.gemini": "OpenAPI's keywords, and others move into descriptions",
+  openai: "strict if all properties are required, or else not enforced",
+};
 
 /** Returns the list of known models. */
 export function modelsPage(): Page {
