@@ -28,6 +28,8 @@ export interface TextBlock extends Cacheable {
   readonly text: string;
   /** Pages that the text of a completion cites; absent if it cites none. */
   readonly citations?: readonly WebPage[];
+  /** Whether the model refuses the request with it; absent if not. */
+  readonly isRefusal?: true;
 }
 
 /** An image. */

@@ -10,7 +10,8 @@ import type { SearchBlock, WebPage } from "./web-search.ts";
  */
 export type StreamEvent =
   | { readonly kind: "start"; readonly id: string | undefined; readonly model: string }
-  | { readonly kind: "text"; readonly text: string }
+  /** `isRefusal`: whether the model refuses the request with it. */
+  | { readonly kind: "text"; readonly text: string; readonly isRefusal?: true }
   /** A page that the text before cites. */
   | { readonly kind: "citation"; readonly page: WebPage }
   | SearchBlock

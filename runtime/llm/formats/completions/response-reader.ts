@@ -1,7 +1,9 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
+import type { WebPage } from "../../chat/web-search.ts";
 import { isFilledText, parseObject, providerText } from "../parse-object.ts";
+import { citing, readPages } from "../web-pages.ts";
 import { readCompletionsUsage } from "./usage.ts";
 
 /** Reads a whole response of chat completions. Throws if it has no choice. */
@@ -36,11 +38,15 @@ function messageBlocks(message: JsonObject): readonly ResponseBlock[] {
   const content = contentPieces(message.content) ?? unreadable("content");
   const media = mediaIn(message);
   if (media !== undefined) unreadable(media);
-  const refusal = isFilledText(message.refusal) && content.length === 0 ? message.refusal : "";
-  for (const { kind, text } of content) {
-    blocks.push(kind === "text" ? { kind, text } : { kind, text, signature: undefined });
+  const lastText = content.findLastIndex(({ kind }) => kind === "text");
+  for (const [index, { kind, text, ...refused }] of content.entries()) {
+    const cited = index === lastText ? citing(citedPages(message)) : {};
+    blocks.push(
+      kind === "text" ? { kind, text, ...refused, ...cited } : { kind, text, signature: undefined },
+    );
   }
-  if (refusal !== "") blocks.push({ kind: "text", text: refusal });
+  const { refusal } = message;
+  if (isFilledText(refusal)) blocks.push({ kind: "text", text: refusal, isRefusal: true });
   for (const [index, call] of messageCalls(message).entries()) {
     const called = isJsonObject(call.function) ? call.function : {};
     blocks.push({
@@ -59,6 +65,12 @@ export function mediaIn(message: JsonObject): string | undefined {
   const { images, audio } = message;
   if (Array.isArray(images) && images.length > 0) return "images";
   return isJsonObject(audio) ? "audio" : undefined;
+}
+
+/** Returns the pages that a message or a delta cites. Some servers do not nest them. */
+export function citedPages({ annotations }: JsonObject): readonly WebPage[] {
+  const list = Array.isArray(annotations) ? annotations.filter(isJsonObject) : [];
+  return readPages(list.map((each) => each.url_citation ?? each));
 }
 
 /** Returns arguments that a server has encoded twice as the JSON of an object. */
@@ -98,6 +110,7 @@ export function argumentsText(value: unknown): string | undefined {
 interface ContentPiece {
   readonly kind: "text" | "reasoning";
   readonly text: string;
+  readonly isRefusal?: true;
 }
 
 /**
@@ -122,7 +135,7 @@ function piecesOf(part: unknown): readonly ContentPiece[] | undefined {
   if (!isJsonObject(part)) return undefined;
   const { type, text, refusal, thinking } = part;
   if (typeof text === "string") return [{ kind: "text", text }];
-  if (typeof refusal === "string") return [{ kind: "text", text: refusal }];
+  if (typeof refusal === "string") return [{ kind: "text", text: refusal, isRefusal: true }];
   if (type === "thinking" || type === "reasoning") {
     return contentPieces(thinking)?.map((each) => ({ kind: "reasoning", text: each.text }));
   }

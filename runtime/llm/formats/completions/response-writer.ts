@@ -15,7 +15,8 @@ export function writeCompletionsResponse(
   { body }: Pick<OriginalRequest, "body">,
 ): string {
   const { blocks, usage } = response;
-  const texts = blocks.flatMap((block) => (block.kind === "text" ? [block.text] : []));
+  const texts = textsOf(blocks, false);
+  const refusals = textsOf(blocks, true);
   const annotations = annotationsOf(blocks);
   const reasoning = blocks.flatMap((block) =>
     block.kind === "reasoning" && block.text !== "" ? [block.text] : [],
@@ -35,7 +36,7 @@ export function writeCompletionsResponse(
         message: {
           role: "assistant",
           content: texts.length === 0 ? null : texts.join(""),
-          refusal: null,
+          refusal: refusals.length === 0 ? null : refusals.join(""),
           ...(annotations.length > 0 && { annotations }),
           ...(reasoning.length > 0 && { reasoning_content: reasoning.join("\n") }),
           ...(signature?.kind === "reasoning" && { reasoning_signature: signature.signature }),
@@ -47,6 +48,12 @@ export function writeCompletionsResponse(
     ],
     ...(usage && { usage: completionsUsage(usage) }),
   });
+}
+
+function textsOf(blocks: ChatResponse["blocks"], areRefusals: boolean): readonly string[] {
+  return blocks.flatMap((block) =>
+    block.kind === "text" && (block.isRefusal === true) === areRefusals ? [block.text] : [],
+  );
 }
 
 /** Writes calls as the client's request expects them. */
@@ -69,7 +76,7 @@ function callOf(call: ToolCallBlock, custom: ReadonlySet<string>): JsonObject {
 function annotationsOf(blocks: ChatResponse["blocks"]): readonly JsonObject[] {
   const cited = new CitedText();
   return blocks.flatMap((block) => {
-    if (block.kind !== "text") return [];
+    if (block.kind !== "text" || block.isRefusal) return [];
     cited.add(block.text);
     return (block.citations ?? []).map((page) => messageAnnotation(cited.cite(page)));
   });

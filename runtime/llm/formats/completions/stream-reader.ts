@@ -7,6 +7,7 @@ import type { SseEventReader } from "../sse-stream-reader.ts";
 import { readCompletionsError } from "./errors.ts";
 import {
   argumentsText,
+  citedPages,
   contentPieces,
   mediaIn,
   messageCalls,
@@ -184,6 +185,7 @@ function contentOf(delta: JsonObject): readonly StreamEvent[] | undefined {
   if (content === undefined || mediaIn(delta) !== undefined) return undefined;
   events.push(...content);
   const { refusal } = delta;
-  if (typeof refusal === "string" && refusal !== "") events.push({ kind: "text", text: refusal });
+  if (isFilledText(refusal)) events.push({ kind: "text", text: refusal, isRefusal: true });
+  events.push(...citedPages(delta).map((page) => ({ kind: "citation" as const, page })));
   return events;
 }

@@ -45,6 +45,7 @@ export class CompletionsStreamWriter implements StreamWriter {
         this.#model = event.model === "" ? this.#model : event.model;
         return this.#first();
       case "text":
+        if (event.isRefusal) return this.#delta(`{"refusal":${JSON.stringify(event.text)}}`);
         this.#cited.add(event.text);
         return this.#delta(`{"content":${JSON.stringify(event.text)}}`);
       case "reasoning":

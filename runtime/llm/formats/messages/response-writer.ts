@@ -10,13 +10,14 @@ import { messagesUsage } from "./usage.ts";
 export function writeMessagesResponse(response: ChatResponse): string {
   const { blocks, stop, usage } = response;
   const hasCalls = blocks.some(({ kind }) => kind === "tool-call");
+  const isRefused = blocks.some((block) => block.kind === "text" && block.isRefusal);
   return JSON.stringify({
     id: response.id ?? `msg_${crypto.randomUUID()}`,
     type: "message",
     role: "assistant",
     model: response.model,
     content: blocks.flatMap(blocksOf),
-    stop_reason: stopReason(stop, hasCalls),
+    stop_reason: stopReason(isRefused ? "filtered" : stop, hasCalls),
     stop_sequence: response.stopSequence ?? null,
     stop_details: null,
     container: null,

@@ -27,6 +27,8 @@ export class MessagesStreamWriter implements StreamWriter {
   readonly #waiting = new Map<number, StreamEvent[]>();
   #calls = 0;
   #stop: Extract<StreamEvent, { kind: "stop" }> | undefined;
+  /** Whether the model refuses the request. */
+  #isRefused = false;
   #usage: Usage | undefined;
 
   constructor({ model }: OriginalRequest) {
@@ -38,6 +40,7 @@ export class MessagesStreamWriter implements StreamWriter {
       case "start":
         return this.#start(event.id, event.model);
       case "text":
+        this.#isRefused ||= event.isRefusal === true;
         return this.#piece("text", textBlock(""), textDelta(event.text));
       case "reasoning":
         return this.#piece(
@@ -165,7 +168,7 @@ export class MessagesStreamWriter implements StreamWriter {
     const blocks = `${this.#close()}${this.#waitingCalls()}`;
     const { reason = "end", stopSequence = undefined } = this.#stop ?? {};
     const delta = {
-      stop_reason: stopReason(reason, this.#calls > 0),
+      stop_reason: stopReason(this.#isRefused ? "filtered" : reason, this.#calls > 0),
       stop_sequence: stopSequence ?? null,
       stop_details: null,
       container: null,

@@ -12,6 +12,7 @@ import {
   messageItem,
   reasoningItem,
   redactedItem,
+  refusalPart,
   searchItem,
   signed,
   textAnnotation,
@@ -53,7 +54,8 @@ function itemsOf(block: ResponseBlock, tools: AgentTools, isCut: boolean): reado
   const status = isCut ? "incomplete" : "completed";
   switch (block.kind) {
     case "text": {
-      const part = textPart(block.text, annotationsOf(block));
+      const { text, isRefusal } = block;
+      const part = isRefusal ? refusalPart(text) : textPart(text, annotationsOf(block));
       return [messageItem(newId("msg"), [part], status)];
     }
     case "search":

@@ -19,6 +19,11 @@ export function textPart(text: string, annotations: readonly JsonObject[] = []):
   return { type: "output_text", text, annotations, logprobs: [] };
 }
 
+/** Writes a part of a message with which the model refuses the request. */
+export function refusalPart(refusal: string): JsonObject {
+  return { type: "refusal", refusal };
+}
+
 /** Writes a search that the provider ran. */
 export function searchItem(id: string, { query, pages }: SearchBlock): JsonObject {
   const sources = pages.map(({ url }) => ({ type: "url", url }));

@@ -86,9 +86,8 @@ function hostedOf(item: JsonObject): HostedBlock {
 function textsOf(content: unknown): readonly ResponseBlock[] {
   const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
   return parts.flatMap(({ text, refusal, annotations }) => {
-    const shown = isFilledText(text) ? text : refusal;
-    if (!isFilledText(shown)) return [];
-    return [{ kind: "text", text: shown, ...citing(readPages(annotations)) }];
+    if (isFilledText(text)) return [{ kind: "text", text, ...citing(readPages(annotations)) }];
+    return isFilledText(refusal) ? [{ kind: "text", text: refusal, isRefusal: true }] : [];
   });
 }
 

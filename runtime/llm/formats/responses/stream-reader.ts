@@ -34,8 +34,9 @@ export class ResponsesEventReader implements SseEventReader {
       case "response.output_item.added":
         return isJsonObject(event.item) ? this.#add(event.output_index, event.item) : [];
       case "response.output_text.delta":
-      case "response.refusal.delta":
         return this.#piece(event, (text) => ({ kind: "text", text }));
+      case "response.refusal.delta":
+        return this.#piece(event, (text) => ({ kind: "text", text, isRefusal: true }));
       case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
         return this.#piece(event, (text) => ({ kind: "reasoning", text }));
@@ -151,7 +152,7 @@ function wholeEvents(item: JsonObject, call: number | undefined): readonly Strea
           return [block];
         case "text":
           return [
-            { kind: "text", text: block.text },
+            { kind: "text", text: block.text, ...(block.isRefusal && { isRefusal: true }) },
             ...(block.citations ?? []).map((page) => ({ kind: "citation" as const, page })),
           ];
         case "reasoning":

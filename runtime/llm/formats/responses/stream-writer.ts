@@ -15,6 +15,7 @@ import {
   messageItem,
   reasoningItem,
   redactedItem,
+  refusalPart,
   searchItem,
   signed,
   summaryPart,
@@ -34,6 +35,7 @@ interface OpenItem {
 interface OpenMessage extends OpenItem {
   readonly cited: CitedText;
   readonly annotations: JsonObject[];
+  readonly isRefusal: boolean;
 }
 
 interface OpenReasoning extends OpenItem {
@@ -86,7 +88,7 @@ export class ResponsesStreamWriter implements StreamWriter {
         this.#start(event.id);
         break;
       case "text":
-        this.#addText(event.text);
+        this.#addText(event.text, event.isRefusal === true);
         break;
       case "citation":
         this.#addCitation(event.page);
@@ -139,17 +141,22 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#emit("response.in_progress", `"response":${response}`);
   }
 
-  #addText(text: string): void {
-    const message = this.#message ?? this.#openMessage();
+  #addText(text: string, isRefusal: boolean): void {
+    const open = this.#message?.isRefusal === isRefusal ? this.#message : undefined;
+    const message = open ?? this.#openMessage(isRefusal);
     message.text += text;
+    const delta = `${contentOf(message)},"delta":${JSON.stringify(text)}`;
+    if (isRefusal) {
+      this.#emit("response.refusal.delta", delta);
+      return;
+    }
     message.cited.add(text);
-    const delta = `"delta":${JSON.stringify(text)},"logprobs":[]`;
-    this.#emit("response.output_text.delta", `${contentOf(message)},${delta}`);
+    this.#emit("response.output_text.delta", `${delta},"logprobs":[]`);
   }
 
   #addCitation(page: WebPage): void {
     const message = this.#message;
-    if (message === undefined) return;
+    if (message === undefined || message.isRefusal) return;
     const added = textAnnotation(message.cited.cite(page));
     const at = `${contentOf(message)},"annotation_index":${message.annotations.length}`;
     message.annotations.push(added);
@@ -180,12 +187,15 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#done(item, done);
   }
 
-  #openMessage(): OpenMessage {
+  #openMessage(isRefusal: boolean): OpenMessage {
     this.#close("completed");
-    const message = { ...this.#newItem("msg"), cited: new CitedText(), annotations: [] };
+    const message: OpenMessage = {
+      ...{ ...this.#newItem("msg"), cited: new CitedText(), annotations: [] },
+      isRefusal,
+    };
     this.#message = message;
     this.#added(message, messageItem(message.id, [], "in_progress"));
-    this.#emit("response.content_part.added", partFields(contentOf(message), textPart("")));
+    this.#emit("response.content_part.added", partFields(contentOf(message), partOf(message)));
     return message;
   }
 
@@ -193,11 +203,12 @@ export class ResponsesStreamWriter implements StreamWriter {
     const message = this.#message;
     if (message === undefined) return;
     this.#message = undefined;
-    const { id, text } = message;
-    const part = textPart(text, message.annotations);
+    const { id } = message;
+    const text = JSON.stringify(message.text);
+    const part = partOf(message);
     const at = contentOf(message);
-    const done = `"text":${JSON.stringify(text)},"logprobs":[]`;
-    this.#emit("response.output_text.done", `${at},${done}`);
+    if (message.isRefusal) this.#emit("response.refusal.done", `${at},"refusal":${text}`);
+    else this.#emit("response.output_text.done", `${at},"text":${text},"logprobs":[]`);
     this.#emit("response.content_part.done", partFields(at, part));
     this.#done(message, messageItem(id, [part], status));
   }
@@ -339,6 +350,10 @@ export class ResponsesStreamWriter implements StreamWriter {
     );
     this.#sequence += 1;
   }
+}
+
+function partOf({ text, annotations, isRefusal }: OpenMessage): JsonObject {
+  return isRefusal ? refusalPart(text) : textPart(text, annotations);
 }
 
 function itemOf({ id, index }: OpenItem): string {
