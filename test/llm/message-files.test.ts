@@ -18,7 +18,9 @@ function startAnthropic(): Promise<Scripted> {
     const problem = problemOf(request);
     if (problem !== undefined) refuse(response, problem);
     else if (request.url.startsWith("/v1/files")) serveFiles(response, request);
+    else if (request.url.includes("/batches")) serveBatch(response, request);
     else if (request.url.includes("count_tokens")) json(response, { input_tokens: 7 });
+    else if (request.body.includes("code_execution_2")) runCode(response, request);
     else {
       response.writeHead(200, { "content-type": "application/json" });
       response.end(messagesUpstream.whole({ text: SAID, reasoning: "", calls: [] }));
@@ -45,6 +47,54 @@ function serveFiles(response: ServerResponse, { url, method }: Received): void {
   else if (path !== `/v1/files/${FILE}`) refuse(response, "no such file", 404);
   else if (method === "DELETE") json(response, { id: FILE, type: "file_deleted" });
   else json(response, file);
+}
+
+const WRITTEN = {
+  ...{ type: "bash_code_execution_tool_result" as const, tool_use_id: "srvtoolu_1" },
+  content: {
+    ...{ type: "bash_code_execution_result" as const, stdout: "file_id", stderr: "" },
+    return_code: 0,
+    content: [{ type: "bash_code_execution_output" as const, file_id: FILE }],
+  },
+};
+
+/** Answers as if a program had written the file; the answer is longer than what is sent in one write. */
+function runCode(response: ServerResponse, { body }: Received): void {
+  const long = { type: "text", text: `file_id\u2028data: {${"x".repeat(100_000)}` };
+  const head = { id: "m", type: "message", role: "assistant", model: "m" };
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const message = { ...head, stop_reason: "end_turn", usage };
+  if (JSON.parse(body.toString()).stream !== true) {
+    json(response, { ...message, content: [long, WRITTEN] });
+    return;
+  }
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const block = (index: number, content_block: object) => [
+    { type: "content_block_start", index, content_block },
+    { type: "content_block_stop", index },
+  ];
+  const events = [
+    { type: "message_start", message: { ...message, content: [], stop_reason: null } },
+    ...[...block(0, long), ...block(1, WRITTEN)],
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage },
+    { type: "message_stop" },
+  ];
+  const parts = events.map(
+    (event) => `event: ${event.type}\r\ndata: ${JSON.stringify(event)}\r\n\r\n`,
+  );
+  response.end(parts.join(""));
+}
+
+/** A batch with one result, whose program has written the file. */
+function serveBatch(response: ServerResponse, { url }: Received): void {
+  const batch = { id: "msgbatch_RAW", type: "message_batch", processing_status: "ended" };
+  if (!url.endsWith("/results")) {
+    json(response, { ...batch, results_url: `${url}/msgbatch_RAW/results` });
+    return;
+  }
+  const message = { id: "m", type: "message", content: [WRITTEN] };
+  const result = { custom_id: "a", result: { type: "succeeded", message } };
+  response.end(`${JSON.stringify(result)}\n`);
 }
 
 function refuse(response: ServerResponse, message: string, status = 400): void {
@@ -182,6 +232,47 @@ describe("a file of Anthropic", () => {
       await expect(ask).rejects.toMatchObject({ status: 404, message: /no such file/ });
     }
     expect(upstream.received).toHaveLength(before);
+  });
+
+  it.each([false, true])(
+    "is what a program has written, for its caller only (stream: %s)",
+    async (isStream) => {
+      const { beta } = clientOf("ann-key");
+      const tools = [{ type: "code_execution_20250825" as const, name: "code_execution" as const }];
+      const asked = { ...question(await upload("ann-key")), tools };
+      const { content } = await (isStream
+        ? beta.messages.stream(asked).finalMessage()
+        : beta.messages.create(asked));
+      expect(content[0]).toMatchObject({ type: "text", text: /^file_id\u2028data: \{x+$/ });
+      const result = content[1];
+      if (result?.type !== "bash_code_execution_tool_result") throw new Error("no result");
+      if (result.content.type !== "bash_code_execution_result") throw new Error("no output");
+      const [output] = result.content.content;
+      const id = output?.file_id ?? "";
+      expect(id).toMatch(/^file_/);
+      expect(id).not.toBe(FILE);
+      const betas = [BETA];
+      expect(await (await beta.files.download(id, { betas })).text()).toBe("%PDF");
+      await expect(clientOf("bob-key").beta.files.download(id, { betas })).rejects.toMatchObject({
+        status: 404,
+      });
+      // The provider knows its own id in the turns that follow, and in files of the client.
+      await beta.messages.create(question(id, "small", [{ ...WRITTEN, content: result.content }]));
+      expect(lastBody().messages).toEqual(question(FILE, "small", [WRITTEN]).messages);
+    },
+  );
+
+  it("is what a program of a batch has written, for its caller only", async () => {
+    const { messages, beta } = clientOf("ann-key");
+    const messagesOfOne = [{ role: "user" as const, content: "Hi" }];
+    const params = { model: "small", max_tokens: 9, messages: messagesOfOne };
+    const { id } = await messages.batches.create({ requests: [{ custom_id: "a", params }] });
+    const results: object[] = [];
+    for await (const each of await messages.batches.results(id)) results.push(each);
+    const [, file = ""] = /"file_id":"([^"]+)"/.exec(JSON.stringify(results)) ?? [];
+    expect(file).not.toBe(FILE);
+    const betas = [BETA];
+    expect(await (await beta.files.download(file, { betas })).text()).toBe("%PDF");
   });
 
   it("may be an argument of a tool, and what a program has written, by any id", async () => {

@@ -70,6 +70,8 @@ export interface LlmTarget extends TargetSettings {
   contentOf?: ((type: string) => OtherContent | undefined) | undefined;
   /** Returns the Content-Type of requests; absent if it is JSON. */
   typeOf?(exchange: Exchange): string | undefined;
+  /** Whether a response of the provider's format is changed, so that it is read whole first; absent if none is. */
+  changesResponse?(call: ChatCall): boolean;
   /** Returns headers that the body of a call requires, as a flat list; absent if none. Called after `requestBody`. */
   headersFor?(call: ChatCall): readonly string[];
   /** Returns the facts of a response that is not read. */
@@ -108,6 +110,8 @@ export interface WholeResponse {
 /** Converts one stream of a provider for the client. */
 export interface StreamRelay {
   readonly facts: ResponseFacts;
+  /** Problem of a stream that has ended, for its client and the log; `undefined` if there is none. */
+  readonly warning?: string | undefined;
   /** Number of the provider's events with content so far, independent of how they were chunked. */
   readonly pieces: number;
   /** Returns the client's output for a chunk. */

@@ -1,6 +1,5 @@
 import { decodeBody, isCoded } from "../../http/body/content-coding.ts";
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
-import { type Exchange, logFields } from "../../http/exchange.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
@@ -8,6 +7,7 @@ import { bufferOf } from "../chat/stream-step.ts";
 import { parseObject } from "../formats/parse-object.ts";
 import { isJson, requestIdOf } from "./call-headers.ts";
 import { MAX_AT_ONCE, MAX_ERROR, MAX_WHOLE, RETRIED_STATUSES } from "./limits.ts";
+import { noteWarning, WARNING_HEADER } from "./note-warning.ts";
 import { INVALID_RESPONSE, serverError } from "./provider-failure.ts";
 import { ReceivedBody, type ReceivedHead } from "./received-head.ts";
 import { guardText, guardWhole, type ResponseGuard } from "./response-guard.ts";
@@ -36,10 +36,11 @@ export class WholeTransfer implements Transfer {
   constructor(owner: TransferOwner, head: ReceivedHead) {
     this.#owner = owner;
     this.#head = head;
-    const { target } = owner.context;
+    const { target, call } = owner.context;
     const isGood = head.status < 300;
+    const isOwn = target.isNative && target.changesResponse?.(call) !== true;
     this.#isText = isGood && target.contentOf?.(head.contentType) === "text";
-    this.#passes = isGood && target.isNative && (this.#isText || isJson(head.contentType));
+    this.#passes = isGood && isOwn && (this.#isText || isJson(head.contentType));
   }
 
   push(chunk: Buffer): boolean {
@@ -115,7 +116,9 @@ export class WholeTransfer implements Transfer {
       return;
     }
     const whole = this.#readWhole(received);
-    if (whole?.warning !== undefined) noteWarning(exchange, whole.warning);
+    if (whole?.warning !== undefined) {
+      exchange.setResponseHeader(WARNING_HEADER, noteWarning(exchange, whole.warning));
+    }
     const isUncounted = whole?.facts.usage === undefined && whole?.facts.counted === undefined;
     if (isUncounted) this.#estimate = Math.ceil(content.length / 4);
     if (exchange.headersSent) {
@@ -202,16 +205,6 @@ export class WholeTransfer implements Transfer {
     return { requestId, own: { body, headers: endToEnd(headers, "") } };
   }
 }
-
-/** Tells the client and the log of a problem. The text may have names of the client's schema. */
-function noteWarning(exchange: Exchange, warning: string): void {
-  const text = warning.slice(0, MAX_WARNING).replace(/[^\x20-\x7e]/g, "?");
-  exchange.setResponseHeader("x-llm-warning", text);
-  logFields(exchange.record).set("llm.warning", text);
-}
-
-/** Maximum length of a warning, in characters. */
-const MAX_WARNING = 300;
 
 /** Body of a provider's response as received, and decompressed. */
 interface OwnBody {

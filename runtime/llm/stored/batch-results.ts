@@ -8,8 +8,9 @@ import { GuardRun } from "../guards/guard-run.ts";
 import type { GuardStep } from "../guards/prompt-guard.ts";
 import { recordGuards } from "../guards/record-guards.ts";
 import { chargeResults, outputOf, type ResultUsage } from "./charge-batch.ts";
-import type { Stored, StoreService } from "./object-store.ts";
+import { idOwner, type Stored, type StoreService } from "./object-store.ts";
 import type { ResultReader } from "./result-lines.ts";
+import { withWrittenFiles } from "./written-files.ts";
 
 /** Place of the response in a line of results, by the API of the batch. */
 export interface ResultShape {
@@ -56,7 +57,10 @@ export const MESSAGE_RESULTS: ResultShape = {
   }),
 };
 
-/** Returns a reader of results: each response passes the guards, and its tokens are charged once. */
+/**
+ * Returns a reader of results: each response passes the guards, its tokens are charged once, and files that programs have written
+ * get ids of the caller.
+ */
 export function resultReader(
   exchange: Exchange,
   service: StoreService,
@@ -64,6 +68,10 @@ export function resultReader(
   shape: ResultShape,
 ): ResultReader {
   const steps = [...new Set((stored.store.guards ?? []).flatMap(({ response }) => response))];
+  const { files: names } = service;
+  const { provider } = stored.store;
+  const writer = names && { names, owner: idOwner(exchange, service), provider };
+  const withIds = (text: string): string => (writer ? withWrittenFiles(text, writer) : text);
   const usages: (ResultUsage | undefined)[] = [];
   return {
     maxLine: service.limit,
@@ -71,11 +79,11 @@ export function resultReader(
       const line = parseObject(text);
       const body = line && shape.body(line);
       usages.push(body && outputOf(body));
-      if (steps.length === 0) return text;
+      if (steps.length === 0) return line === undefined ? text : withIds(text);
       if (line === undefined) throw new Error("a line of results is not a JSON object");
       return body === undefined
         ? text
-        : guardedLine(exchange, { line, body, text, steps, shape, service });
+        : guardedLine(exchange, { line, body, text, steps, shape, service }).then(withIds);
     },
     close: () => chargeResults(exchange, stored, usages),
   };

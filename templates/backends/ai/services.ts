@@ -56,9 +56,8 @@ function withFiles(type: RouteType, { batched }: AiNode, target: Code): Code {
     ([stored, , named]) => named.includes(type) && batched.some((each) => each.type === stored),
   );
   if (found === undefined) return target;
-  const room = "gwc/runtime/llm/stored/stored-files";
-  const args = [target, imported(room, found[1])];
-  return code`${call(imported(room, "withStoredFiles"), args)}`;
+  const args = [target, imported("gwc/runtime/llm/stored/file-ids", found[1])];
+  return code`${call(imported("gwc/runtime/llm/stored/stored-files", "withStoredFiles"), args)}`;
 }
 
 function askedCode(

@@ -58,6 +58,7 @@ export function storedCode(
     limit: bytes(maxBufferSize),
     ...onlyTimeout(limits),
     providerHeader: providerHeader(node),
+    ...(namesFiles(type, node) && { files: imported(`${room}/file-ids`, "ANTHROPIC_FILES") }),
   };
   const [module, serve] = SERVERS[kind];
   return {
@@ -74,6 +75,11 @@ export function storedCode(
       return returned(call(imported(`${room}/${module}`, serve), args));
     },
   };
+}
+
+/** Whether results of batches name files that the route serves. */
+function namesFiles(type: RouteType, { batched }: AiNode): boolean {
+  return type === "MessageBatches" && batched.some((each) => each.type === "MessageFiles");
 }
 
 /** Returns the guards of all models at a provider, which stores their responses together; `undefined` if there are none. */
