@@ -1,5 +1,7 @@
+import OpenAI from "openai";
+import { request } from "undici";
 import { expect, it } from "vitest";
-import { startGateway } from "../harness/gateway.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
 
@@ -219,4 +221,136 @@ it("keywords that Google lacks are in descriptions, and the output is checked", 
   expect(sent).not.toHaveProperty("generationConfig.responseSchema.properties.level.description");
   expect(warning).toBe("the output breaks its schema: tags: uniqueItems true");
   expect((await ask('{"price":1.5}')).warning).toBeUndefined();
+});
+
+const USAGE = { input_tokens: 1, output_tokens: 1 };
+
+/** Events of a message of Claude that stops for a reason. */
+function messageEvents(content: readonly object[], stop_reason: string): readonly object[] {
+  const message = { id: "m", type: "message", role: "assistant", model: "m", content: [] };
+  return [
+    { type: "message_start", message: { ...message, usage: USAGE } },
+    ...content,
+    { type: "message_delta", delta: { stop_reason }, usage: USAGE },
+    { type: "message_stop" },
+  ];
+}
+
+/** Events of a block whose delta arrives in pieces of three characters. */
+function blockEvents(
+  index: number,
+  content_block: object,
+  text: string,
+  delta: (part: string) => object,
+): readonly object[] {
+  const parts = text.match(/.{1,3}/g) ?? [];
+  return [
+    { type: "content_block_start", index, content_block },
+    ...parts.map((part) => ({ type: "content_block_delta", index, delta: delta(part) })),
+    { type: "content_block_stop", index },
+  ];
+}
+
+function textEvents(text: string): readonly object[] {
+  const delta = (part: string) => ({ type: "text_delta", text: part });
+  return blockEvents(0, { type: "text", text: "" }, text, delta);
+}
+
+function callEvents(name: string, input: string): readonly object[] {
+  const delta = (part: string) => ({ type: "input_json_delta", partial_json: part });
+  return blockEvents(0, { type: "tool_use", id: "t", name, input: {} }, input, delta);
+}
+
+/** Starts a gateway to a Claude that streams events. */
+async function startStreaming(events: readonly object[]): Promise<Gateway> {
+  const server = await startScripted((response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (const event of events) response.write(`data: ${JSON.stringify(event)}\n\n`);
+    response.end();
+  });
+  const ai = { provider: { anthropic: {} }, hostOverride: server.host };
+  return startGateway({ listeners: [{ routes: [{ backends: [{ ai }] }] }] });
+}
+
+const MESSAGES = [{ role: "user" as const, content: "Hello" }];
+const STRICT = { type: "function", function: { name: "f", parameters: SCHEMA, strict: true } };
+
+it.each([
+  [textEvents('{"count":1}'), "end_turn", "the output breaks its schema: count: minimum 3"],
+  [textEvents("no"), "end_turn", "the output is not JSON"],
+  [
+    callEvents("f", '{"count":4,"other":1,"names":["a","b","c"]}'),
+    "tool_use",
+    'the input of tool "f" breaks its schema: names: maxItems 2',
+  ],
+  [textEvents('{"count":4}'), "end_turn", undefined],
+  [callEvents("f", '{"count":4}'), "tool_use", undefined],
+  [callEvents("g", '{"count":1}'), "tool_use", undefined],
+  // Incomplete ones are not checked.
+  [textEvents('{"count":1'), "max_tokens", undefined],
+])(
+  "a stream that breaks a keyword has a warning at its end: case %#",
+  async (content, stop, warning) => {
+    const gateway = await startStreaming(messageEvents(content, stop));
+    const fields = { model: "m", messages: MESSAGES, stream: true, tools: [STRICT] };
+    const response = await request(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { ...JSON_TYPE, te: "trailers" },
+      body: JSON.stringify({ ...fields, response_format: OUTPUT }),
+    });
+    const lines = (await response.body.text()).split("\n");
+    expect(lines).toContain("data: [DONE]");
+    const comment = lines.findIndex((line) => line.startsWith(": x-llm-warning"));
+    if (warning === undefined) {
+      expect({ comment, trailers: response.trailers }).toEqual({ comment: -1, trailers: {} });
+      return;
+    }
+    expect(lines[comment]).toBe(`: x-llm-warning: ${warning}`);
+    expect(comment).toBeLessThan(lines.indexOf("data: [DONE]"));
+    expect(response.trailers).toEqual({ "x-llm-warning": warning });
+    await expect.poll(() => gateway.output).toContain(`llm.warning=${JSON.stringify(warning)}`);
+  },
+);
+
+it("OpenAI's SDK reads a stream with a warning", async () => {
+  const gateway = await startStreaming(messageEvents(textEvents('{"count":1}'), "end_turn"));
+  const client = new OpenAI({ apiKey: "k", baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+  const json_schema = { name: "out", schema: SCHEMA };
+  const stream = client.chat.completions.stream({
+    ...{ model: "m", messages: MESSAGES },
+    response_format: { type: "json_schema", json_schema },
+  });
+  expect((await stream.finalChatCompletion()).choices[0]?.message.content).toBe('{"count":1}');
+});
+
+it("inputs of tools for Google are checked, as all keywords that it lacks move into descriptions", async () => {
+  const call = { name: "f", args: { price: 1.3 } };
+  const server = await startScripted((response) => {
+    const content = { role: "model", parts: [{ functionCall: call }] };
+    const candidates = [{ content, finishReason: "STOP" }];
+    response.writeHead(200, JSON_TYPE).end(JSON.stringify({ candidates }));
+  });
+  const ai = { provider: { gemini: {} }, hostOverride: server.host };
+  const routes = { "/v1/messages": "messages" };
+  const gateway = await startGateway({
+    listeners: [{ routes: [{ backends: [{ ai, policies: { ai: { routes } } }] }] }],
+  });
+  const price = { type: "number", multipleOf: 0.5 };
+  const input_schema = { type: "object", properties: { price } };
+  const fields = { model: "gemini-2.5-pro", max_tokens: 9, messages: MESSAGES };
+  const body = JSON.stringify({ ...fields, tools: [{ name: "f", input_schema }] });
+  const { headers } = await send(`${gateway.url}/v1/messages`, "POST", JSON_TYPE, body);
+  expect(headers["x-llm-warning"]).toBe(
+    'the input of tool "f" breaks its schema: price: multipleOf 0.5',
+  );
+});
+
+it("a warning does not show what the model called its members", async () => {
+  const { warning } = await asked("anthropic", "/v1/chat/completions", '{"count":3,"secret":1}', {
+    response_format: {
+      type: "json_schema",
+      json_schema: { name: "out", schema: { ...SCHEMA, additionalProperties: false } },
+    },
+  });
+  expect(warning).toBe("the output breaks its schema: *: additionalProperties false");
 });

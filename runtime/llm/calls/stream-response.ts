@@ -58,13 +58,13 @@ export class StreamResponse {
     return this.#isReady;
   }
 
-  /** Ends the response. `last`: the end of a failed stream. */
-  end(last: readonly (string | Uint8Array)[] = []): void {
+  /** Ends the response. `last`: the end of a failed stream; `trailers`: a flat list. */
+  end(last: readonly (string | Uint8Array)[] = [], trailers?: readonly string[]): void {
     clearTimeout(this.#timer);
     this.#begin();
     this.#gather(last);
     this.#flush();
-    this.#exchange.end();
+    this.#exchange.end(trailers);
   }
 
   /** Stops waiting: no more output comes from this provider. */

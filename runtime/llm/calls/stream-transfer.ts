@@ -2,6 +2,7 @@ import { withoutHeader } from "../../http/headers/header-list.ts";
 import type { ResponseFacts, StreamFraming } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
+import { noteWarning, WARNING_HEADER } from "./note-warning.ts";
 import { isOfProvider } from "./provider-failure.ts";
 import type { ReceivedHead } from "./received-head.ts";
 import { GuardedStream, guardError } from "./response-guard.ts";
@@ -90,8 +91,10 @@ export class StreamTransfer implements Transfer {
     const client = this.#client;
     if (owner.isOver) return true;
     if (hasContent) owner.contentBegan();
+    const warning = state === "ended" ? this.#warning() : undefined;
     const framed = this.#framed(output);
     owner.context.recording?.add(framed);
+    if (warning !== undefined) client.write(this.#commented(warning), hasContent);
     const isReady = client.write(framed, hasContent || state === "ended");
     if (state === "open") {
       this.#isReady = isReady;
@@ -99,7 +102,7 @@ export class StreamTransfer implements Transfer {
     }
     if (state === "ended") {
       owner.respond(this.#relay.facts);
-      client.end();
+      client.end([], warning === undefined ? undefined : [WARNING_HEADER, warning]);
     } else {
       owner.abort();
       if (owner.isRejected && !client.hasBegun) owner.reject(state, this.#relay.facts);
@@ -107,6 +110,20 @@ export class StreamTransfer implements Transfer {
       else void this.#failGuarded(state);
     }
     return true;
+  }
+
+  /** Logs a problem of the ended stream, and returns it; `undefined` if there is none. A cache does not get such a stream. */
+  #warning(): string | undefined {
+    const { warning } = this.#relay;
+    if (warning === undefined) return undefined;
+    const { exchange, recording } = this.#owner.context;
+    recording?.drop();
+    return noteWarning(exchange, warning);
+  }
+
+  /** Many clients do not read trailers. Clients of server-sent events skip comments. */
+  #commented(warning: string): readonly string[] {
+    return this.#framing === undefined ? [`: ${WARNING_HEADER}: ${warning}\n\n`] : [];
   }
 
   /** Returns events in the form of the client. */

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../cel/variables.ts";
+import type { Exchange } from "../../http/exchange.ts";
 import type { JsonBody } from "../../json/json-body.ts";
 import type { ContentBlock } from "../chat/content.ts";
 import { refuseUnsupported } from "../chat/features.ts";
 import { isOfLaterCall, withFirstCall } from "../chat/first-call.ts";
-import type { FittedSchema } from "../chat/fitted-schema.ts";
 import type {
   ClientFormat,
   Dialect,
@@ -22,8 +22,9 @@ import { isShortName, shortName } from "../formats/short-name.ts";
 import { type ChatCall, editedObject } from "./chat-call.ts";
 import type { dropUnsupported } from "./drop-unsupported.ts";
 import type { FitRequest } from "./fit-model.ts";
-import { outputWarning, withFittedSchemas } from "./fit-schemas.ts";
+import { withFittedSchemas } from "./fit-schemas.ts";
 import { MAX_EVENT } from "./limits.ts";
+import { responseWarning, type SchemaChecks, StreamedChecks } from "./schema-checks.ts";
 import type { LlmTarget, StreamRelay, TargetSettings } from "./target.ts";
 
 /** Settings of a provider that uses another format than the client. */
@@ -42,8 +43,8 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
   const { client, format, dialect, drop, fitModel, ...target } = settings;
   // Calls that require one tool call at a time, which the provider cannot enforce.
   const serial = new WeakSet<ChatCall>();
-  // Checks of outputs whose schemas the provider does not enforce completely.
-  const checks = new WeakMap<ChatCall, NonNullable<FittedSchema["check"]>>();
+  // Checks of responses whose schemas the provider does not enforce completely.
+  const checks = new WeakMap<ChatCall, CallChecks>();
   // Headers that the requests of calls require.
   const headers = new WeakMap<ChatCall, readonly string[]>();
   return {
@@ -58,12 +59,15 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
           serial.add(call);
         }
         const fitted = fitModel?.(request) ?? request;
-        const { fitSchema } = format;
+        const { fitSchema, fitsAllTools = false } = format;
         const shaped =
           fitSchema === undefined
-            ? fitted
-            : withFittedSchemas(fitted, fitSchema, (check) => checks.set(call, check));
-        const named = withToolNames(withTurn(shaped, client), format.toolNames);
+            ? { request: fitted }
+            : withFittedSchemas(fitted, { fitSchema, fitsAllTools });
+        // A further attempt may have left out the schema.
+        checks.delete(call);
+        if (shaped.checks !== undefined) checks.set(call, { checks: shaped.checks, exchange });
+        const named = withToolNames(withTurn(shaped.request, client), format.toolNames);
         if (format.headersFor !== undefined) headers.set(call, format.headersFor(named));
         return format.writeRequest(named, dialect, call.headers);
       };
@@ -79,12 +83,12 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
       const read = withClientNames(format.readResponse(body), toolNamesOf(client, call.body));
       const response = serial.has(call) ? withFirstCall(read) : read;
       const { id, model: named, usage, stop } = response;
-      const check = checks.get(call);
+      const checked = checks.get(call);
       // Not every format reports the model.
       const complete = named === "" ? { ...response, model } : response;
       return {
         text: client.writeResponse(complete, { body: call.body, model, started: call.started }),
-        warning: check && outputWarning(response, check),
+        warning: checked && responseWarning(response, checked.checks),
         facts: {
           id,
           model: named === "" ? undefined : named,
@@ -96,9 +100,23 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
     openStream: (call, model) => {
       const writer = client.openStream({ body: call.body, model, started: call.started });
       const names = toolNamesOf(client, call.body);
-      return new TranslatedStream(format.openStream(MAX_EVENT), writer, names, serial.has(call));
+      const checked = checks.get(call);
+      return new TranslatedStream(format.openStream(MAX_EVENT), writer, names, {
+        isSerial: serial.has(call),
+        checks: checked && streamedChecks(checked),
+      });
     },
   };
+}
+
+/** Checks of the response to a call. */
+interface CallChecks {
+  readonly checks: SchemaChecks;
+  readonly exchange: Exchange;
+}
+
+function streamedChecks({ checks, exchange }: CallChecks): StreamedChecks {
+  return new StreamedChecks(checks, () => exchange.newBuffer());
 }
 
 /** Reports mistakes by their position in the client's own body, before anything was added. */
@@ -152,13 +170,19 @@ function withClientNames(response: ChatResponse, names: ClientToolNames): ChatRe
   return { ...response, blocks };
 }
 
+/** Work on a stream apart from its translation. */
+interface StreamHandling {
+  /** Whether only the first tool call is forwarded. */
+  readonly isSerial: boolean;
+  readonly checks: StreamedChecks | undefined;
+}
+
 /** Converts the provider's stream to the client's. */
 class TranslatedStream implements StreamRelay {
   readonly #reader: StreamReader;
   readonly #writer: StreamWriter;
   readonly #names: ClientToolNames;
-  /** Whether only the first tool call is forwarded. */
-  readonly #isSerial: boolean;
+  readonly #handling: StreamHandling;
   readonly ping: string;
   facts: ResponseFacts = {};
   pieces = 0;
@@ -168,12 +192,12 @@ class TranslatedStream implements StreamRelay {
     reader: StreamReader,
     writer: StreamWriter,
     names: ClientToolNames,
-    isSerial: boolean,
+    handling: StreamHandling,
   ) {
     this.#reader = reader;
     this.#writer = writer;
     this.#names = names;
-    this.#isSerial = isSerial;
+    this.#handling = handling;
     this.ping = writer.write({ kind: "ping" });
   }
 
@@ -185,11 +209,16 @@ class TranslatedStream implements StreamRelay {
     return this.#pass(this.#reader.end());
   }
 
+  get warning(): string | undefined {
+    return this.#handling.checks?.warning();
+  }
+
   fail(error: LlmError): string {
     return this.#writer.write({ kind: "error", error });
   }
 
   #pass(events: readonly StreamEvent[]): StreamStep {
+    const { isSerial, checks } = this.#handling;
     let text = "";
     let hasContent = false;
     for (const event of events) {
@@ -197,9 +226,11 @@ class TranslatedStream implements StreamRelay {
         this.#state = event.error;
         break;
       }
-      if (this.#isSerial && isOfLaterCall(event)) continue;
+      if (isSerial && isOfLaterCall(event)) continue;
       this.#note(event);
-      text += this.#writer.write(this.#named(event));
+      const named = this.#named(event);
+      checks?.note(named);
+      text += this.#writer.write(named);
       if (isContent(event)) {
         hasContent = true;
         this.pieces += 1;

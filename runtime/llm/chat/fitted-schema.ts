@@ -3,11 +3,12 @@ export interface FittedSchema {
   readonly schema: unknown;
   /** Whether the request asks the provider to enforce it; `undefined` for its default. */
   readonly isStrict: boolean | undefined;
-  /**
-   * Returns the first place where a value breaks the original schema. Absent if the provider enforces all of the original.
-   */
-  readonly check?: (value: unknown) => string | undefined;
+  /** Check against the original schema; absent if the provider enforces all of it. */
+  readonly check?: SchemaCheck;
 }
+
+/** Returns the first place where a value breaks a schema; `undefined` if there is none. */
+export type SchemaCheck = (value: unknown) => string | undefined;
 
 /** A JSON Schema of a request. */
 export interface RequestedSchema {

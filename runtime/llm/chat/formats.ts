@@ -94,6 +94,8 @@ export interface UpstreamFormat {
   readonly support: FeatureSupport;
   /** Converts schemas that the provider enforces; absent if the writer does, or if it takes any. */
   readonly fitSchema?: FitSchema;
+  /** Whether the writer converts the schemas of all tools, instead of those that the provider enforces. */
+  readonly fitsAllTools?: true;
   /** Names of tools that the provider accepts. Other names are replaced with short ones. */
   readonly toolNames: RegExp;
   /**

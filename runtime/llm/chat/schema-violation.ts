@@ -48,8 +48,11 @@ class Check {
     const { properties, additionalProperties: others } = schema;
     const named = isJsonObject(properties) ? properties : {};
     return first(Object.entries(value), ([name, each]) => {
-      const place = at === "" ? name : `${at}.${name}`;
-      if (Object.hasOwn(named, name)) return inside(each, named[name], place);
+      const isNamed = Object.hasOwn(named, name);
+      // A name that the schema lacks is content of the model, which guards may have masked.
+      const shown = isNamed ? name : "*";
+      const place = at === "" ? shown : `${at}.${shown}`;
+      if (isNamed) return inside(each, named[name], place);
       return others === false
         ? `${place}: additionalProperties false`
         : inside(each, others, place);

@@ -67,7 +67,7 @@ function fileEdits(
   const owner = ownerOf(exchange, provider);
   return ids.flatMap(({ start, end, id, isWritten }) => {
     const place = owner && openId(owner, names.kind, id);
-    // What a program has written before is no reference: the provider may have given its id.
+    // A file that a program has written is no reference: the provider may have given its id.
     if (isWritten && place?.authority !== provider.upstream.authority) return [];
     return [{ start, end, text: JSON.stringify(ownId(id, place, provider)) }];
   });

@@ -11,6 +11,7 @@ export const generateContentUpstream: UpstreamFormat = {
   name: "generateContent",
   support: GENERATE_CONTENT_SUPPORT,
   fitSchema: fitGeminiSchema,
+  fitsAllTools: true,
   toolNames: /^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/,
   writeRequest: writeGenerateContentRequest,
   readResponse: readGenerateContentResponse,

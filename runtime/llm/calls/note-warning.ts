@@ -1,0 +1,17 @@
+import { type Exchange, logFields } from "../../http/exchange.ts";
+
+/** Header of a whole response, trailer and comment of a stream, that tell the client of a problem. */
+export const WARNING_HEADER = "x-llm-warning";
+
+/**
+ * Logs a problem of a response, and returns its text for the client: ASCII in one line. The text may have names of the client's
+ * schema.
+ */
+export function noteWarning({ record }: Exchange, warning: string): string {
+  const text = warning.slice(0, MAX_WARNING).replace(/[^\x20-\x7e]/g, "?");
+  logFields(record).set("llm.warning", text);
+  return text;
+}
+
+/** Maximum length of a warning, in characters. */
+const MAX_WARNING = 300;
