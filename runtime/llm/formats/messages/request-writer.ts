@@ -168,18 +168,24 @@ function blockOf(block: ContentBlock): readonly JsonObject[] {
 
 /** Refuses files that are neither PDF nor text. */
 function refuseOtherFiles({ turns, features }: ChatRequest): void {
-  const blocks = turns.flatMap((turn) => turn.blocks);
-  const all = [
-    ...blocks,
-    ...blocks.flatMap((each) => (each.kind === "tool-result" ? each.content : [])),
-  ];
-  for (const block of all) {
-    if (block.kind !== "document" || block.source.kind !== "base64") continue;
-    const { mediaType } = block.source;
-    if (mediaType === PDF || decodedFile(block.source) !== undefined) continue;
-    const message = `a file of type "${mediaType}" is not supported by the provider of this route`;
-    throw new LlmRefusal({ kind: "unsupported", message, field: features.get("document") });
+  const field = features.get("document");
+  for (const { blocks } of turns) {
+    for (const block of blocks) {
+      if (block.kind === "document") refuseOtherFile(block, field);
+      if (block.kind !== "tool-result") continue;
+      for (const each of block.content) {
+        if (each.kind === "document") refuseOtherFile(each, field);
+      }
+    }
   }
+}
+
+function refuseOtherFile({ source }: DocumentBlock, field: string | undefined): void {
+  if (source.kind !== "base64") return;
+  const { mediaType } = source;
+  if (mediaType === PDF || decodedFile(source) !== undefined) return;
+  const message = `a file of type "${mediaType}" is not supported by the provider of this route`;
+  throw new LlmRefusal({ kind: "unsupported", message, field });
 }
 
 const PDF = "application/pdf";
