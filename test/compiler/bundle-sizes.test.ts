@@ -43,7 +43,17 @@ it("a plain proxy is at most 130 kB, and has nothing of policies, models, MCP, g
   const plain = await compiled({ backends: [{ host: "127.0.0.1:9000" }] });
   expect(plain.bytes).toBeLessThanOrEqual(130_000);
   expect(plain.packages).toEqual([]);
-  const own = ["backends", "gateway", "http", "metrics", "net", "process", "telemetry", "tls"];
+  const own = [
+    "backends",
+    "gateway",
+    "http",
+    "metrics",
+    "net",
+    "process",
+    "telemetry",
+    "time",
+    "tls",
+  ];
   expect([...rooms(plain)].toSorted()).toEqual(own);
   const unused =
     /otlp|audit|trac(e|ing)s?\/|workers|upstream\/node\/http2|watched|retry|tunnels?-|proxy-tunnel/;
