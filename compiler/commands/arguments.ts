@@ -34,7 +34,8 @@ export function readArguments(
     if (option === help) return { kind: "help" };
     const refused = optionProblem(option, token, known);
     if (refused !== undefined) return { kind: "usage", ...refused };
-    if (token.value === undefined) flags.add(token.name);
+    if (option?.isArgument && token.value !== undefined) positionals.push(token.value);
+    else if (token.value === undefined) flags.add(token.name);
     else options[token.name] = token.value;
   }
   if (positionals.length < command.minPositionals) return usage(`\`gwc ${name}\` needs a file`);

@@ -10,7 +10,7 @@ import { BASELINE, baselineFrom } from "./accepted-findings.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
-import { gateway } from "./shared-options.ts";
+import { fileOption, gateway } from "./shared-options.ts";
 
 const FORMATS: readonly ReportFormat[] = ["text", "json", "sarif", "github", "junit"];
 
@@ -25,6 +25,7 @@ export const audit: Command = {
     `Accepted findings are listed in ${BASELINE}, each with a reason; --write-baseline prints a file that accepts all current ones.\n` +
     "Exit code: 0 no unaccepted warnings, 1 unaccepted warnings or an invalid configuration.",
   options: [
+    fileOption,
     {
       name: "format",
       value: "FORMAT",

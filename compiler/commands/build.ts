@@ -20,7 +20,7 @@ import { holeText } from "../ir/settings-text.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
-import { gateway, strict } from "./shared-options.ts";
+import { fileOption, gateway, strict } from "./shared-options.ts";
 
 const TRACES: readonly TraceLevel[] = ["path", "line", "none"];
 
@@ -35,6 +35,7 @@ export const build: Command = {
     "For a Gateway in manifests, kubernetes/ has the resources that run it in a cluster.\n" +
     "Stale files of the previous build are removed; files that gwc did not write are never touched.",
   options: [
+    fileOption,
     {
       name: "out",
       short: "o",

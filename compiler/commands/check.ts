@@ -7,7 +7,7 @@ import { allRoutes } from "../ir/routes.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
-import { gateway, strict } from "./shared-options.ts";
+import { fileOption, gateway, strict } from "./shared-options.ts";
 
 const FORMATS: readonly ReportFormat[] = ["text", "json", "sarif", "github", "junit"];
 
@@ -21,6 +21,7 @@ export const check: Command = {
     "The controller also delivers those of other namespaces: --cluster checks manifests by its rules.\n" +
     "With GITHUB_ACTIONS=true the default format is github.",
   options: [
+    fileOption,
     {
       name: "format",
       value: "FORMAT",

@@ -70,5 +70,7 @@ export interface Option {
   readonly value?: string;
   /** Accepted values; absent if any value is accepted. */
   readonly choices?: readonly string[];
+  /** Set if each of its values is an argument, as if it were given without the option. */
+  readonly isArgument?: true;
   readonly summary: string;
 }

@@ -5,7 +5,7 @@ import { runChecks } from "../inspect/doctor/run-checks.ts";
 import { version } from "../installation.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
-import { gateway } from "./shared-options.ts";
+import { fileOption, gateway } from "./shared-options.ts";
 
 /** `gwc doctor`: checks whether a gateway can run on this machine. */
 export const doctor: Command = {
@@ -19,6 +19,7 @@ export const doctor: Command = {
     "The output contains no value of a variable and no content of a file, so it can be pasted into an issue.\n" +
     "Exit code: 0 nothing failed, 1 something failed.",
   options: [
+    fileOption,
     {
       name: "format",
       value: "FORMAT",

@@ -13,7 +13,7 @@ import {
   summaryOf,
 } from "./compared-sides.ts";
 import { commandInput } from "./default-input.ts";
-import { gateway, renderOption } from "./shared-options.ts";
+import { fileOption, gateway, renderOption } from "./shared-options.ts";
 
 /** `gwc graph`: draws a gateway, or the additions and removals of a change. */
 export const graph: Command = {
@@ -24,6 +24,7 @@ export const graph: Command = {
     "additions are green, removals red and changed settings yellow; `gwc diff` reports their effect. " +
     "FILE may also be the manifest.json of a bundle.",
   options: [
+    fileOption,
     { name: "git", value: "BASE", summary: "show what changed since a git revision: main, HEAD~1" },
     renderOption,
     {

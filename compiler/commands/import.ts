@@ -5,6 +5,7 @@ import { type AcceptedFile, acceptedFile } from "../import/remove-unsupported.ts
 import { SourceFields } from "../import/source-fields.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
+import { fileOption } from "./shared-options.ts";
 
 /** `gwc import`: converts another gateway's configuration. */
 export const importCommand: Command = {
@@ -16,6 +17,7 @@ export const importCommand: Command = {
     "answer 503 until you decide. Credentials in FILE become variables. `gwc explain import` lists the formats.\n" +
     "Exit code: 0 all converted, 1 parts were skipped (the file is still printed), 2 not convertible.",
   options: [
+    fileOption,
     {
       name: "from",
       value: "FORMAT",

@@ -20,7 +20,7 @@ import type { LockedTarget } from "../model/tool-lock.ts";
 import { visibleText } from "../model/visible-text.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
-import { gateway } from "./shared-options.ts";
+import { fileOption, gateway } from "./shared-options.ts";
 
 /** `gwc lock`: records the tools, prompts and resources of MCP servers, or reports what changed. */
 export const lock: Command = {
@@ -32,6 +32,7 @@ export const lock: Command = {
     `else to ${DEFAULT_LOCK} next to the configuration. If that file exists and differs, it is not changed: the changes are printed, and --update approves them.\n` +
     "Exit code: 0 the lock matches or was written, 1 it differs (or a server cannot be reached), 2 usage error.",
   options: [
+    fileOption,
     { name: "update", summary: "approve all changes: rewrite the lock" },
     { name: "check", summary: "write nothing, not even a new lock" },
     {

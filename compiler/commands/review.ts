@@ -20,7 +20,7 @@ import { isStartupError } from "../model/startup-error.ts";
 import { BASELINE, baselineFrom } from "./accepted-findings.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
-import { gateway } from "./shared-options.ts";
+import { fileOption, gateway } from "./shared-options.ts";
 
 /** `gwc review`: writes a page about a configuration for reviewers and auditors. */
 export const review: Command = {
@@ -33,6 +33,7 @@ export const review: Command = {
     `Tests are the *.test.yaml next to the first of FILES; accepted findings are those of ${BASELINE}.\n` +
     "Exit code: 0 the page was written, 1 an invalid configuration. The page does not judge: `gwc diff --exit-code` and `gwc audit` do.",
   options: [
+    fileOption,
     {
       name: "base",
       value: "BASE",

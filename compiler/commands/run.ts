@@ -4,7 +4,7 @@ import { LiveGateway } from "../run/live-gateway.ts";
 import { tryCommand } from "../run/try-command.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
-import { gateway, strict } from "./shared-options.ts";
+import { fileOption, gateway, strict } from "./shared-options.ts";
 
 /** `gwc run`: serves until a signal ends the process; returns only if it cannot start. */
 export const run: Command = {
@@ -13,16 +13,7 @@ export const run: Command = {
   details:
     "Serves FILE (default: gateway.yaml) and reloads it when it changes, without dropping a connection. If a change is invalid, " +
     "its mistakes are printed and the last valid version stays in use. `gwc -f FILE` is short for `gwc run FILE`.",
-  options: [
-    {
-      name: "file",
-      short: "f",
-      value: "FILE",
-      summary: "the configuration (default: gateway.yaml)",
-    },
-    gateway,
-    strict,
-  ],
+  options: [fileOption, gateway, strict],
   examples: ["gwc run", "gwc run gateway.yaml"],
   work: serve,
 };
@@ -31,9 +22,7 @@ async function serve(
   { positionals, options, flags }: Arguments,
   { host, isColored, print }: CommandContext,
 ): Promise<CommandResult> {
-  const given = options.file === undefined ? positionals : [options.file, ...positionals];
-  if (given.length > 1) return oneFile(given);
-  const input = commandInput(given, host, "gwc run FILE");
+  const input = commandInput(positionals, host, "gwc run FILE");
   if (input.kind === "none") return input.result;
   const { endOnSignal, logUncaughtErrors } = await import("gwc/runtime/gateway/start");
   const { lateErrorText } = await import("gwc/runtime/policies/custom/policy-errors");
@@ -60,11 +49,6 @@ async function serve(
   const command = tryCommand(live.current.program);
   if (command !== undefined) live.say("info", `try: ${command}\n`);
   return new Promise(() => {});
-}
-
-function oneFile(given: readonly string[]): CommandResult {
-  const stderr = `error: \`gwc run\` serves one file, but ${given.length} are given: ${given.join(", ")}\n`;
-  return { exitCode: 2, stderr };
 }
 
 /** Opens the admin page; a failure is only a warning, because the gateway works without it. */

@@ -1,5 +1,13 @@
 import type { Option } from "./command.ts";
 
+/** `--file`: a file like those that are given without an option, because other tools take them so. */
+export const fileOption: Option = {
+  name: "file",
+  short: "f",
+  value: "FILE",
+  isArgument: true,
+  summary: "the same as FILE without the option",
+};
 /** `--gateway`: selects one Gateway. */
 export const gateway: Option = {
   name: "gateway",

@@ -3,6 +3,7 @@ import { textReport } from "../diagnostics/report/text.ts";
 import { checkInput } from "../inspect/check-input.ts";
 import { statusOf } from "../status/status.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
+import { fileOption } from "./shared-options.ts";
 
 /** `gwc status`: prints the status conditions of manifests; exit code 1 if no Gateway compiles. */
 export const status: Command = {
@@ -12,6 +13,7 @@ export const status: Command = {
     "Prints the status that the controller would write, with the Gateway API's reasons: GatewayClasses, Gateways and their listeners, " +
     "routes for each parent, backends, policies for each target. An invalid policy is not Accepted; a policy without effect is not Attached.",
   options: [
+    fileOption,
     {
       name: "format",
       value: "FORMAT",

@@ -12,6 +12,7 @@ import { comparedVersions } from "../inspect/upgrade/schema-versions.ts";
 import { version } from "../installation.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
+import { fileOption } from "./shared-options.ts";
 
 /** `gwc upgrade`: reports what a new version of gwc changes in a configuration, and rewrites older forms. */
 export const upgrade: Command = {
@@ -26,6 +27,7 @@ export const upgrade: Command = {
     "`gwc check` finds every mistake, and `gwc diff --git REVISION` what changes for callers.\n" +
     "Exit code: 0 nothing to do, 1 places need an edit, 2 usage error.",
   options: [
+    fileOption,
     {
       name: "from",
       value: "SCHEMA",

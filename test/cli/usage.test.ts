@@ -46,6 +46,21 @@ describe("the command line", () => {
     expect(stderr).toContain("Usage: gwc COMMAND");
   });
 
+  it("every command that reads configurations takes a file with -f", async () => {
+    const readers = commands.filter(({ positionals }) => positionals.includes("FILE"));
+    const others = readers.map(async ({ name, load }) => {
+      const { options } = await load();
+      return options.some(({ short }) => short === "f") ? [] : [name];
+    });
+    // These take other files: an output to compare with, and a file to write.
+    expect((await Promise.all(others)).flat()).toEqual(["verify", "init"]);
+    const [file, without] = await Promise.all([
+      gwc(["check", "-f", "a.yaml", "-f", "b.yaml"]),
+      gwc(["check", "a.yaml", "b.yaml"]),
+    ]);
+    expect(file).toEqual(without);
+  });
+
   it("the version is there for people and for programs", async () => {
     expect(installedGwc(["--version"]).stdout).toMatch(/^gwc \d+\.\d+\.\d+\n$/);
     const facts: unknown = JSON.parse((await gwc(["--version", "--format", "json"])).stdout);
