@@ -37,12 +37,10 @@ export function serveMcp(exchange: Exchange, whole: McpBackend, access: McpAutho
     }
     case "DELETE":
       if (backend.toSingleCalls !== undefined) return refuseSession(exchange);
-      if (pass(exchange, backend, access)) return;
-      return serveSessionDelete(exchange, backend, access);
+      return passOr(serveSessionDelete, exchange, backend, access);
     default:
       if (backend.toSingleCalls !== undefined) return refuseSession(exchange);
-      if (pass(exchange, backend, access)) return;
-      return serveSessionStream(exchange, backend, access);
+      return passOr(serveSessionStream, exchange, backend, access);
   }
 }
 
@@ -58,7 +56,7 @@ function refuseSession(exchange: Exchange): void {
 
 function servePost(exchange: Exchange, backend: McpBackend, access: McpAuthorization): Handled {
   return thenMaybe(readWhole(exchange, backend.limits.body), (bytes) => {
-    if (bytes !== undefined) serveSessionMessage(exchange, backend, access, bytes);
+    if (bytes !== undefined) return serveSessionMessage(exchange, backend, access, bytes);
   });
 }
 
@@ -67,7 +65,7 @@ function serveSessionMessage(
   backend: McpBackend,
   access: McpAuthorization,
   bytes: Buffer,
-): void {
+): Handled {
   const sent = readMessageBytes(bytes);
   if (sent.kind === "problem") {
     respondRpcError(exchange, 400, "MCP", sent);
@@ -94,18 +92,24 @@ function serveSessionMessage(
     serveSingleCall(exchange, backend, access, backend.toSingleCalls, message);
     return;
   }
-  if (!pass(exchange, backend, access, { message, bytes }))
-    serveSessionPost(exchange, backend, access, message);
+  return passOr(
+    () => serveSessionPost(exchange, backend, access, message),
+    exchange,
+    backend,
+    access,
+    { message, bytes },
+  );
 }
 
-/** Forwards a request if its route has a target for that; returns whether it has. */
-function pass(
+/** Forwards a request if its route has a target for that; otherwise serves it here. */
+function passOr(
+  serve: (exchange: Exchange, backend: McpBackend, access: McpAuthorization) => Handled,
   exchange: Exchange,
   backend: McpBackend,
   access: McpAuthorization,
   post?: PassthroughMessage,
-): boolean {
+): Handled {
   const { passthrough } = backend;
-  passthrough?.bridge.pass(exchange, backend, passthrough.target, access, post);
-  return passthrough !== undefined;
+  if (passthrough === undefined) return serve(exchange, backend, access);
+  return passthrough.bridge.pass(exchange, backend, passthrough.target, access, post);
 }

@@ -47,6 +47,8 @@ export type Space =
   | "keys"
   | "key-names"
   | "ended-logins"
+  | "ended-mcp-sessions"
+  | "mcp-session-states"
   | "used-logins"
   | "login-renewals"
   | "user-grants"

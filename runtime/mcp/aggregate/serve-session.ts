@@ -1,11 +1,13 @@
-import type { Exchange } from "../../http/exchange.ts";
+import type { Exchange, Handled } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
+import { thenMaybe } from "../../process/maybe-promise.ts";
 import { itemLists } from "../protocol/item-lists.ts";
 import type { Message } from "../protocol/message.ts";
 import { sessionMethods, statelessMethods } from "../protocol/methods.ts";
 import { addressedPrimitive } from "../protocol/primitives.ts";
 import { respondRpcError, rpcResult, unknownMethod } from "../protocol/rpc-response.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
+import { cancelElsewhere } from "../session/cancelled-calls.ts";
 import { ClientStream } from "../session/client-stream.ts";
 import type { McpSession } from "../session/session.ts";
 import {
@@ -39,22 +41,15 @@ export function serveSessionPost(
   backend: McpBackend,
   access: McpAuthorization,
   message: Message,
-): void {
+): Handled {
   if (message.method === "initialize" && message.kind === "request") {
     serveInitialize(exchange, backend, access, message);
     return;
   }
-  const context = sessionContext(exchange, backend, access);
-  if (context === undefined) return;
-  switch (message.kind) {
-    case "response":
-    case "notification":
-      serveNotification(context, message);
-      return;
-    case "request":
-      serveRequest(context, message);
-      return;
-  }
+  return inSession(exchange, backend, access, (context) => {
+    if (message.kind !== "request") serveNotification(context, message);
+    else if (!exchange.isOver) serveRequest(context, message);
+  });
 }
 
 /** Serves a client's GET stream. */
@@ -62,9 +57,10 @@ export function serveSessionStream(
   exchange: Exchange,
   backend: McpBackend,
   access: McpAuthorization,
-): void {
-  const context = sessionContext(exchange, backend, access);
-  if (context !== undefined) serveStream(context);
+): Handled {
+  return inSession(exchange, backend, access, (context) => {
+    if (!exchange.isOver) serveStream(context);
+  });
 }
 
 /** Ends a session, at the gateway and at its targets. */
@@ -72,15 +68,15 @@ export function serveSessionDelete(
   exchange: Exchange,
   backend: McpBackend,
   access: McpAuthorization,
-): void {
-  const context = sessionContext(exchange, backend, access);
-  if (context === undefined) return;
-  for (const [index, session] of context.session.targets.entries()) {
-    const target = backend.targets[index];
-    if (target !== undefined && session !== undefined) endTargetSession(exchange, target, session);
-  }
-  endSession(exchange, context.session);
-  exchange.respond(204, []);
+): Handled {
+  return inSession(exchange, backend, access, ({ session: ended }) => {
+    for (const [index, session] of ended.targets.entries()) {
+      const target = backend.targets[index];
+      if (target !== undefined && session !== undefined)
+        endTargetSession(exchange, target, session);
+    }
+    return thenMaybe(endSession(exchange, ended), () => void exchange.respond(204, []));
+  });
 }
 
 /** The context of a request with a session. */
@@ -88,28 +84,33 @@ interface HeldContext extends SessionContext {
   readonly session: McpSession;
 }
 
-/** Resumes the session that the request names; responds with 400 or 404 if it cannot. */
-function sessionContext(
+/** Serves a request in the session that it names; responds with 400 or 404 if it cannot be resumed. */
+function inSession(
   exchange: Exchange,
   backend: McpBackend,
   access: McpAuthorization,
-): HeldContext | undefined {
+  serve: (context: HeldContext) => Handled,
+): Handled {
   const id = exchange.header("mcp-session-id");
   if (id === undefined) {
     refuse(exchange, 400, "MCP", "Mcp-Session-Id is required");
-    return undefined;
+    return;
   }
   const { tag = "" } = backend;
-  const session = id.startsWith(tag)
+  const resumed = id.startsWith(tag)
     ? resumeSession(exchange, backend, access, id.slice(tag.length))
     : undefined;
-  if (session === undefined) refuseUnknownSession(exchange);
-  return session && { exchange, backend, access, session };
+  return thenMaybe(resumed, (session) => {
+    if (session === undefined) refuseUnknownSession(exchange);
+    else return serve({ exchange, backend, access, session });
+  });
 }
 
 /** Forwards a message that needs no response. 202 means that it was accepted, even if there is no recipient. */
-function serveNotification(context: SessionContext, message: Message): void {
-  const { exchange, backend } = context;
+function serveNotification(context: HeldContext, message: Message): void {
+  const { exchange, backend, session } = context;
+  if (message.method === "notifications/cancelled")
+    cancelElsewhere(exchange.gateway, session, message);
   const call = fanOut(
     recipients(context, message).map((routed) => (sink) => {
       const active = activeTarget(context, routed.index);

@@ -13,7 +13,7 @@ import { fieldOf } from "../protocol/message-fields.ts";
 import { listedParamHeaders } from "../protocol/param-headers.ts";
 import { NEWEST_SESSION_REVISION, SESSION_REVISIONS } from "../protocol/revisions.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
-import type { BridgedSession } from "../transports/session-bridge.ts";
+import { type BridgedSession, changeState } from "../transports/session-bridge.ts";
 
 /**
  * Converts the response to `server/discover` to a response to the client's `initialize`; `undefined` if it has no
@@ -114,7 +114,8 @@ function schemaEdits(session: BridgedSession, { text, result }: Message): Edit[]
   if (result === undefined || !text.includes("outputSchema")) return [];
   const tools = fieldOf(text, result, "tools");
   if (tools === undefined || !isArrayAt(text, tools.start)) return [];
-  return elementsOf(text, tools.start).flatMap((tool) => {
+  const wrapped: string[] = [];
+  const edits = elementsOf(text, tools.start).flatMap((tool) => {
     if (!isObjectAt(text, tool.start)) return [];
     const members = new Map(objectMembers(text, tool.start).map((each) => [each.key, each]));
     const name = stringAt(text, members.get("name"));
@@ -122,11 +123,16 @@ function schemaEdits(session: BridgedSession, { text, result }: Message): Edit[]
     if (name === undefined || schema === undefined) return [];
     const value: unknown = JSON.parse(textAt(text, schema));
     if (isObjectSchema(value)) return [];
-    session.wrapped.add(name);
+    if (!session.wrapped.has(name)) wrapped.push(name);
     const properties = { result: withMovedReferences(value) };
-    const wrapped = { type: "object", properties, required: ["result"] };
-    return [replaced(schema, JSON.stringify(wrapped))];
+    const shown = { type: "object", properties, required: ["result"] };
+    return [replaced(schema, JSON.stringify(shown))];
   });
+  if (wrapped.length > 0)
+    void changeState(session, (state) => {
+      for (const name of wrapped) state.wrapped.add(name);
+    });
+  return edits;
 }
 
 function outputEdits(session: BridgedSession, request: Message, { text, result }: Message): Edit[] {

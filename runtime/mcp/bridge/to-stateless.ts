@@ -1,7 +1,13 @@
+import { thenMaybe } from "../../process/maybe-promise.ts";
 import { type Message, ownMessage, textAt } from "../protocol/message.ts";
 import { paramOf, stringParamOf } from "../protocol/message-edit.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
-import type { BridgedContext, SessionBridge } from "../transports/session-bridge.ts";
+import {
+  type BridgedContext,
+  changeState,
+  type SessionBridge,
+  type StateChange,
+} from "../transports/session-bridge.ts";
 import { type Call, type CallSink, endedCall } from "../transports/target.ts";
 import { passOnResponse } from "../transports/waiting-calls.ts";
 import { BridgedCall } from "./bridged-call.ts";
@@ -24,8 +30,10 @@ export const toStateless: SessionBridge = {
     });
   },
   call(context, request, sink) {
-    const response = ownResponse(context, request);
+    const response = ownResponse(request);
     if (response !== undefined) return responded(sink, response);
+    const change = changeBy(request);
+    if (change !== undefined) return changeSession(context, request, change, sink);
     const call = new BridgedCall(context, request, sink);
     call.start();
     return call;
@@ -48,20 +56,10 @@ export const toStateless: SessionBridge = {
 
 const discover = ownMessage('{"jsonrpc":"2.0","id":"gwc-discover","method":"server/discover"}');
 
-/** Answers methods that the target does not have any more. */
-function ownResponse({ session }: BridgedContext, request: Message): string | undefined {
-  const { id, method } = request;
+/** Answers methods that the target does not have any more, and that change nothing. */
+function ownResponse({ id, method }: Message): string | undefined {
   switch (method) {
     case "ping":
-      return rpcResult(id, "{}");
-    case "logging/setLevel": {
-      const level = paramOf(request, "level");
-      session.logLevel = level && textAt(request.text, level);
-      return rpcResult(id, "{}");
-    }
-    case "resources/subscribe":
-    case "resources/unsubscribe":
-      changeSubscriptions(request, session);
       return rpcResult(id, "{}");
     case "tasks/get":
     case "tasks/list":
@@ -77,16 +75,38 @@ function ownResponse({ session }: BridgedContext, request: Message): string | un
   }
 }
 
-function changeSubscriptions(
-  request: Message,
-  { subscriptions, listeners }: BridgedContext["session"],
-): void {
+/** Returns what a request changes in its session; `undefined` if it changes nothing. */
+function changeBy(request: Message): StateChange | undefined {
   const uri = stringParamOf(request, "uri");
-  if (uri === undefined) return;
-  const isNew = request.method === "resources/subscribe" && !subscriptions.has(uri);
-  if (isNew) subscriptions.add(uri);
-  else if (request.method !== "resources/unsubscribe" || !subscriptions.delete(uri)) return;
-  for (const listener of listeners) listener();
+  switch (request.method) {
+    case "logging/setLevel": {
+      const at = paramOf(request, "level");
+      const level = at && textAt(request.text, at);
+      return (state) => {
+        state.logLevel = level;
+      };
+    }
+    case "resources/subscribe":
+      return ({ subscriptions }) => void (uri !== undefined && subscriptions.add(uri));
+    case "resources/unsubscribe":
+      return ({ subscriptions }) => void (uri !== undefined && subscriptions.delete(uri));
+    default:
+      return undefined;
+  }
+}
+
+function changeSession(
+  { session }: BridgedContext,
+  request: Message,
+  change: StateChange,
+  sink: CallSink,
+): Call {
+  const before = session.subscriptions.size;
+  const shared = changeState(session, change);
+  // One request adds or removes at most one.
+  if (session.subscriptions.size !== before) for (const listener of session.listeners) listener();
+  void thenMaybe(shared, () => void responded(sink, rpcResult(request.id, "{}")));
+  return endedCall;
 }
 
 function responded(sink: CallSink, text: string): Call {

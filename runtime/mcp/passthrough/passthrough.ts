@@ -3,9 +3,10 @@ import {
   pathAfter,
   protectedResourcePath,
 } from "../../auth/oauth/well-known.ts";
-import type { Exchange } from "../../http/exchange.ts";
+import type { Exchange, Handled } from "../../http/exchange.ts";
 import { isUnder } from "../../http/routing/path.ts";
 import { sendTraced } from "../../http/upstream/traced-request.ts";
+import { thenMaybe } from "../../process/maybe-promise.ts";
 import {
   serveSessionDelete,
   serveSessionPost,
@@ -39,6 +40,7 @@ import type { McpBackend, OnlyTargetBridge, PassthroughMessage } from "../transp
 import { noteTargetEra } from "../transports/noted-eras.ts";
 import type { CallSink, StreamableHttpTarget } from "../transports/target.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";
+import { EndingSession } from "./ending-session.ts";
 import { passStateless } from "./pass-stateless.ts";
 import { passedFilter } from "./passed-filter.ts";
 import { PassthroughRelay } from "./passthrough-relay.ts";
@@ -58,37 +60,52 @@ function pass(
   target: StreamableHttpTarget,
   access: McpAuthorization,
   post: PassthroughMessage | undefined,
-): void {
+): Handled {
   const isOpening = post?.message.kind === "request" && post.message.method === "initialize";
+  if (isOpening && target.era.hasSessions === false)
+    return serveSessionPost(exchange, backend, access, post.message);
   const id = isOpening ? undefined : exchange.header("mcp-session-id");
-  const session = id === undefined ? undefined : resumeSession(exchange, backend, access, id);
-  if (id !== undefined && session === undefined) {
-    refuseUnknownSession(exchange);
+  if (id === undefined) {
+    const opening = isOpening ? newHttpSession() : undefined;
+    passMessage(exchange, backend, target, access, { post, session: undefined, opening });
     return;
   }
-  if (isOpening && target.era.hasSessions === false) {
-    serveSessionPost(exchange, backend, access, post.message);
-    return;
-  }
-  if (session?.targets[0]?.kind === "stateless") {
-    serveBridged(exchange, backend, access, post);
-    return;
-  }
+  return thenMaybe(resumeSession(exchange, backend, access, id), (session) => {
+    if (session === undefined) refuseUnknownSession(exchange);
+    else if (session.targets[0]?.kind === "stateless")
+      return serveBridged(exchange, backend, access, post);
+    else if (!exchange.isOver || isLasting(exchange, post))
+      passMessage(exchange, backend, target, access, { post, session, opening: undefined });
+  });
+}
+
+/** Whether a request has an effect that its client need not wait for: a notification, a response, the end of a session. */
+function isLasting({ method }: Exchange, post: PassthroughMessage | undefined): boolean {
+  return post === undefined ? method === "DELETE" : post.message.kind !== "request";
+}
+
+function passMessage(
+  exchange: Exchange,
+  backend: McpBackend,
+  target: StreamableHttpTarget,
+  access: McpAuthorization,
+  passed: PassedParts,
+): void {
+  const { post, session, opening } = passed;
   noteTargetEra(exchange, "sessions");
-  const opening = isOpening ? newHttpSession() : undefined;
-  const relay = relayOf(exchange, backend, target, access, { post, session, opening });
+  const relay = relayOf(exchange, backend, target, access, passed);
   const options = requestInSession(exchange, access, target, {
     session: opening ?? httpSession(session),
     owner: session,
     message: post?.message,
     body: post?.bytes ?? null,
   });
-  if (isOpening && backend.toStateless !== undefined) {
+  if (opening !== undefined && post !== undefined && backend.toStateless !== undefined) {
     const onVerdict = (hasSessions: boolean) => {
       target.era.noteSessions(hasSessions);
       if (hasSessions) return;
       relay.leave();
-      serveSessionPost(exchange, backend, access, post.message);
+      void serveSessionPost(exchange, backend, access, post.message);
     };
     relay.start((handler) => sendInSession(options, new RefusedSessions(handler, onVerdict)));
     return;
@@ -97,7 +114,13 @@ function pass(
     const context = { exchange, backend, session: session ?? noSession };
     return callInSession(context, target, httpSession(session) ?? newHttpSession(), request, sink);
   };
-  const send = () => relay.start((handler) => sendInSession(options, handler));
+  const send = () =>
+    relay.start((handler) => {
+      if (exchange.method !== "DELETE" || session === undefined)
+        return sendInSession(options, handler);
+      const ending = new EndingSession(handler, () => endSession(exchange, session));
+      return ending.start((each) => sendInSession(options, each));
+    });
   sendIfLocked({ exchange, backend, access, target, request: post?.message }, ask, send);
 }
 
@@ -116,7 +139,7 @@ function relayOf(
   backend: McpBackend,
   target: StreamableHttpTarget,
   access: McpAuthorization,
-  { post, session, opening }: PassedParts,
+  { post, opening }: PassedParts,
 ): PassthroughRelay {
   const method = post?.message.method;
   const passed = { method, isList: mayList(exchange, post), listFilter: rulesFilter };
@@ -133,12 +156,7 @@ function relayOf(
             return openSession(exchange, backend, access, parts).id;
           }
         : undefined,
-    onStatus:
-      exchange.method === "DELETE" && session !== undefined
-        ? (status) => {
-            if (hasEnded(status)) endSession(exchange, session);
-          }
-        : undefined,
+    onStatus: undefined,
   });
 }
 
@@ -167,21 +185,16 @@ function requestInSession(
   };
 }
 
-/** Whether a target has ended its session or reports that it no longer exists. */
-function hasEnded(status: number): boolean {
-  return (status >= 200 && status < 300) || status === 404 || status === 410;
-}
-
 /** Serves a session that the gateway holds because its target has none. */
 function serveBridged(
   exchange: Exchange,
   backend: McpBackend,
   access: McpAuthorization,
   post: PassthroughMessage | undefined,
-): void {
-  if (post !== undefined) serveSessionPost(exchange, backend, access, post.message);
-  else if (exchange.method === "DELETE") serveSessionDelete(exchange, backend, access);
-  else serveSessionStream(exchange, backend, access);
+): Handled {
+  if (post !== undefined) return serveSessionPost(exchange, backend, access, post.message);
+  const serve = exchange.method === "DELETE" ? serveSessionDelete : serveSessionStream;
+  return serve(exchange, backend, access);
 }
 
 /**

@@ -20,6 +20,8 @@ export interface SessionTable extends LiveSession {
   remember(session: McpSession): void;
   /** Closes the connections of the session; its id stays invalid until it expires. */
   end(session: McpSession): void;
+  /** Returns a session that was recently opened or resumed here, by the nonce of its id. */
+  withNonce(nonce: string): McpSession | undefined;
   /** Whether the id belongs to a session that was ended here. */
   isEnded(id: string): boolean;
   /**
@@ -58,7 +60,7 @@ const MAX_LOG_TEXT = 4096;
 const MAX_SWEEP = 30_000;
 
 class Sessions implements SessionTable {
-  /** Ordered by last use once there are many, see `find`. */
+  /** By the nonces of their ids. Ordered by last use once there are many, see `find`. */
   readonly #remembered = new Map<string, McpSession>();
   /** When the ids of ended sessions expire (milliseconds since the epoch), by their nonces. */
   readonly #ended = new Map<string, number>();
@@ -77,8 +79,9 @@ class Sessions implements SessionTable {
   }
 
   find(id: string): McpSession | undefined {
-    const session = this.#remembered.get(id);
-    if (session === undefined) return undefined;
+    const nonce = sealNonce(id);
+    const session = this.#remembered.get(nonce);
+    if (session?.id !== id) return undefined;
     if (session.live !== undefined) {
       // The connections have ended in the meantime, so the id is invalid.
       if (!this.#live.has(session.live.id)) return undefined;
@@ -86,8 +89,8 @@ class Sessions implements SessionTable {
     }
     // The order of use matters only once there are many; deleting and inserting on every request is expensive.
     if (this.#remembered.size > MAX_REMEMBERED / 2) {
-      this.#remembered.delete(id);
-      this.#remembered.set(id, session);
+      this.#remembered.delete(nonce);
+      this.#remembered.set(nonce, session);
     }
     return session;
   }
@@ -99,24 +102,29 @@ class Sessions implements SessionTable {
   }
 
   remember(session: McpSession): void {
-    this.#remembered.set(session.id, session);
+    this.#remembered.set(sealNonce(session.id), session);
     if (this.#remembered.size <= MAX_REMEMBERED) return;
-    for (const [id, { targets }] of this.#remembered) {
+    for (const [nonce, { targets }] of this.#remembered) {
       // Its client has to respond to a request, which needs this object.
       if (targets.some((target) => target?.kind === "stateless" && target.calls.size > 0)) continue;
-      this.#remembered.delete(id);
+      this.#remembered.delete(nonce);
       return;
     }
   }
 
   end(session: McpSession): void {
+    const nonce = sealNonce(session.id);
     session.isEnded = true;
-    this.#remembered.delete(session.id);
+    this.#remembered.delete(nonce);
     this.#forgetExpired();
-    this.#ended.set(sealNonce(session.id), session.expiresAt);
+    this.#ended.set(nonce, session.expiresAt);
     for (const end of session.streams) end();
     if (session.live !== undefined) this.closeLive(session.live);
     session.distant?.end();
+  }
+
+  withNonce(nonce: string): McpSession | undefined {
+    return this.#remembered.get(nonce);
   }
 
   isEnded(id: string): boolean {

@@ -1,11 +1,16 @@
 import { type Exchange, logFields } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import { ownText } from "../../json/json-text.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
+import type { MaybePromise } from "../../process/maybe-promise.ts";
 import { sealSession, unsealSession } from "../../process/session-seal.ts";
 import { type McpAuthorization, subjectOf } from "../rules/authorization.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { waitingCalls } from "../transports/waiting-calls.ts";
+import { bridgedStates } from "./bridged-states.ts";
+import { hearCancellations } from "./cancelled-calls.ts";
 import { DistantSession, offerSession } from "./distant-session.ts";
+import { endedSessions } from "./ended-sessions.ts";
 import {
   type McpSession,
   newSession,
@@ -35,7 +40,7 @@ export function openSession(
   const id = `${sealSession(gateway.sessionKeys, binding + owner, state)}${owner}`;
   const session = newSession(id, binding, parts, expiresAt);
   const table = sessionTable(gateway);
-  table.remember(session);
+  remember(gateway, session);
   const { live } = session;
   if (waiting !== undefined && live !== undefined)
     offerSession(waiting, live, () => table.closeLive(live));
@@ -48,6 +53,31 @@ export function openSession(
  * or subject.
  */
 export function resumeSession(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAuthorization,
+  id: string,
+): MaybePromise<McpSession | undefined> {
+  const session = knownSession(exchange, backend, access, id);
+  return session && sharedSession(exchange.gateway, session);
+}
+
+/** Returns a session as all replicas know it; `undefined` if one of them has ended it. */
+function sharedSession(
+  gateway: GatewayContext,
+  session: McpSession,
+): MaybePromise<McpSession | undefined> {
+  const [ended, states] = [endedSessions(gateway), bridgedStates(gateway)];
+  if (ended === undefined) return session;
+  return Promise.all([ended.has(session), states?.load(session)]).then(([hasEnded]) => {
+    if (!hasEnded) return session;
+    sessionTable(gateway).end(session);
+    return undefined;
+  });
+}
+
+/** Finds a session that has not ended here, in memory or in its id. */
+function knownSession(
   exchange: Exchange,
   backend: McpBackend,
   access: McpAuthorization,
@@ -76,14 +106,22 @@ export function resumeSession(
         : new DistantSession(waiting, replica, live),
   });
   if (session === undefined) return undefined;
-  table.remember(session);
+  remember(gateway, session);
   note(exchange, session);
   return session;
 }
 
-/** Ends everything that a session holds here and invalidates its id. */
-export function endSession(exchange: Exchange, session: McpSession): void {
-  sessionTable(exchange.gateway).end(session);
+/** Keeps a session in memory, and lets it take part in what replicas share. */
+function remember(gateway: GatewayContext, session: McpSession): void {
+  sessionTable(gateway).remember(session);
+  hearCancellations(gateway);
+  bridgedStates(gateway)?.share(session);
+}
+
+/** Ends everything that a session holds here and invalidates its id, at all replicas that share a store. */
+export function endSession({ gateway }: Exchange, session: McpSession): MaybePromise<void> {
+  sessionTable(gateway).end(session);
+  return endedSessions(gateway)?.add(session);
 }
 
 /** Answers with 404, so that the client opens a new session (MCP, transports, session management). */

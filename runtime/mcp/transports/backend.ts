@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { UserConnection } from "../../auth/connections/connected-upstream.ts";
-import type { Exchange } from "../../http/exchange.ts";
+import type { Exchange, Handled } from "../../http/exchange.ts";
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../../http/upstream/upstream.ts";
 import type { Message } from "../protocol/message.ts";
@@ -70,7 +70,7 @@ export interface OnlyTargetBridge {
     target: StreamableHttpTarget,
     access: McpAuthorization,
     post: PassthroughMessage | undefined,
-  ): void;
+  ): Handled;
   /** Forwards a request of the revision without sessions. */
   passStateless(
     exchange: Exchange,

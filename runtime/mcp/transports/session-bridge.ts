@@ -1,28 +1,38 @@
 import type { Exchange } from "../../http/exchange.ts";
+import type { MaybePromise } from "../../process/maybe-promise.ts";
 import type { Message } from "../protocol/message.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
 import type { Call, CallSink, ListenSink, StdioTarget, StreamableHttpTarget } from "./target.ts";
 import type { SessionConnection } from "./target-connection.ts";
 
+/** The part of a session that lasts between its requests: what its client has set, and what the client was told. */
+export interface BridgedState {
+  /** Minimum level of log messages that the client wants; `undefined` if it has set none. */
+  logLevel: string | undefined;
+  /** The URIs that the client has subscribed to. */
+  readonly subscriptions: Set<string>;
+  /** Tools whose output is wrapped in an object, as their schemas are (old clients support objects only). */
+  readonly wrapped: Set<string>;
+}
+
+/** A change of that part. It may be made to several copies of it. */
+export type StateChange = (state: BridgedState) => void;
+
 /** A client's session with a target that has no sessions: the gateway holds the state that the target would. */
-export interface BridgedSession {
+export interface BridgedSession extends BridgedState {
   readonly kind: "stateless";
   /** The target's capabilities (see session.ts). */
   readonly features: string;
   /** The connection to a child; `undefined` over HTTP. */
   readonly connection: Pick<SessionConnection, "call" | "close" | "isOpen"> | undefined;
-  /** Minimum level of log messages that the client wants; `undefined` if it has set none. */
-  logLevel: string | undefined;
-  /** The URIs that the client has subscribed to. */
-  readonly subscriptions: Set<string>;
+  /** Makes a change known to other replicas; absent if there are none. */
+  share?: (change: StateChange) => Promise<void>;
   /** The client's requests in flight, by their ids (JSON text). */
   readonly calls: Map<string, BridgedRequest>;
   /** Called when the subscriptions have changed. */
   readonly listeners: Set<() => void>;
   /** The tool arguments that calls repeat in headers, by tool name, as listed by the target. */
   readonly paramHeaders: Map<string, readonly ParamHeader[]>;
-  /** Tools whose output is wrapped in an object, as their schemas are (old clients support objects only). */
-  readonly wrapped: Set<string>;
 }
 
 /** A client's request in such a session. */
@@ -55,6 +65,12 @@ export interface SessionBridge {
   notify(context: BridgedContext, message: Message): void;
   /** Delivers the target's messages outside of calls. */
   listen(context: BridgedContext, sink: ListenSink): Call;
+}
+
+/** Changes the state of a session here and, if there are others, at all replicas. */
+export function changeState(session: BridgedSession, change: StateChange): MaybePromise<void> {
+  change(session);
+  return session.share?.(change);
 }
 
 /** Returns a new session. */

@@ -1,0 +1,154 @@
+import type { GatewayContext } from "../../process/gateway-context.ts";
+import {
+  type SessionKeys,
+  sealNonce,
+  sealSession,
+  unsealSession,
+} from "../../process/session-seal.ts";
+import { type Store, StoreError } from "../../store/store.ts";
+import { WatchedRecords } from "../../store/watched-records.ts";
+import type { BridgedSession, BridgedState, StateChange } from "../transports/session-bridge.ts";
+import type { McpSession } from "./session.ts";
+import { type SessionTable, sessionTable } from "./session-table.ts";
+
+/** The state of a session with one target, as it is stored. Names are short because it is stored with every session. */
+interface StoredState {
+  /** Log level. */
+  readonly l?: string | undefined;
+  /** Subscriptions. */
+  readonly s: readonly string[];
+  /** Tools with wrapped output. */
+  readonly w: readonly string[];
+}
+
+/** Stored states by the index of their target. */
+type StoredStates = Readonly<Record<string, StoredState>>;
+
+/** Instances by their stores: a reload continues them. */
+const instances = new WeakMap<Store, BridgedStates>();
+
+/** Returns what replicas share of sessions with servers without sessions; `undefined` if the gateway has no store. */
+export function bridgedStates(gateway: GatewayContext): BridgedStates | undefined {
+  const { store, sessionKeys } = gateway;
+  if (store === undefined) return undefined;
+  const known =
+    instances.get(store) ?? new BridgedStates(store, sessionKeys, sessionTable(gateway));
+  instances.set(store, known);
+  return known;
+}
+
+/**
+ * States of sessions with servers that have none: log levels and subscriptions of clients. The gateway holds them, so every replica
+ * has to know them. They are sealed in the store.
+ */
+export class BridgedStates {
+  readonly #store: Store;
+  readonly #keys: SessionKeys;
+  readonly #records: WatchedRecords<string | undefined>;
+  /** The record that each session has its state from. */
+  readonly #loaded = new WeakMap<McpSession, string>();
+
+  constructor(store: Store, keys: SessionKeys, table: SessionTable) {
+    this.#store = store;
+    this.#keys = keys;
+    this.#records = new WatchedRecords(store, {
+      space: SPACE,
+      read: (_, text) => text,
+      // Only ids that this gateway has sealed are looked for.
+      isCached: () => true,
+    });
+    store.onChange(SPACE, (nonce) => {
+      const session = nonce === undefined ? undefined : table.withNonce(nonce);
+      // Its open streams have to deliver what it subscribed to at another replica.
+      if (session !== undefined) void this.load(session);
+    });
+  }
+
+  /** Shares the changes that a client makes in its session from now on. */
+  share(session: McpSession): void {
+    for (const [index, target] of bridgedTargets(session))
+      target.share = (change) => this.#change(session, index, change);
+  }
+
+  /** Gives a session the state that other replicas know; it keeps its own if the store does not respond. */
+  async load(session: McpSession): Promise<void> {
+    const targets = bridgedTargets(session);
+    if (targets.length === 0) return;
+    const nonce = sealNonce(session.id);
+    const text = await unlessAway(this.#records.find(nonce));
+    if (text === undefined || this.#loaded.get(session) === text) return;
+    this.#loaded.set(session, text);
+    const states = this.#read(nonce, text);
+    for (const [index, target] of targets) replaceState(target, states[index]);
+  }
+
+  async #change(session: McpSession, index: number, change: StateChange): Promise<void> {
+    const nonce = sealNonce(session.id);
+    await unlessAway(
+      (async () => {
+        for (;;) {
+          const was = await this.#store.read(SPACE, nonce);
+          const states = this.#read(nonce, was);
+          const value = this.#seal(nonce, { ...states, [index]: changed(states[index], change) });
+          const expires = session.expiresAt;
+          if (await this.#store.replace(SPACE, nonce, { was, value, expires })) return;
+        }
+      })(),
+    );
+  }
+
+  #seal(nonce: string, states: StoredStates): string {
+    return sealSession(this.#keys, bindingOf(nonce), JSON.stringify(states));
+  }
+
+  #read(nonce: string, sealed: string | undefined): StoredStates {
+    const text = sealed && unsealSession(this.#keys, bindingOf(nonce), sealed);
+    // Authenticated JSON that a replica wrote itself.
+    return text ? JSON.parse(text) : {};
+  }
+}
+
+const SPACE = "mcp-session-states";
+
+function bindingOf(nonce: string): string {
+  return `mcp session state\n${nonce}`;
+}
+
+/** Returns the targets without sessions, with their indexes. */
+function bridgedTargets({ targets }: McpSession): readonly (readonly [number, BridgedSession])[] {
+  return targets.flatMap((target, index) =>
+    target?.kind === "stateless" ? [[index, target] as const] : [],
+  );
+}
+
+function changed(state: StoredState | undefined, change: StateChange): StoredState {
+  const next: BridgedState = {
+    logLevel: state?.l,
+    subscriptions: new Set(state?.s),
+    wrapped: new Set(state?.w),
+  };
+  change(next);
+  return { l: next.logLevel, s: [...next.subscriptions], w: [...next.wrapped] };
+}
+
+function replaceState(session: BridgedSession, state: StoredState | undefined): void {
+  if (state === undefined) return;
+  session.logLevel = state.l;
+  for (const name of state.w) session.wrapped.add(name);
+  const { subscriptions } = session;
+  if (state.s.length === subscriptions.size && state.s.every((uri) => subscriptions.has(uri)))
+    return;
+  subscriptions.clear();
+  for (const uri of state.s) subscriptions.add(uri);
+  for (const listener of session.listeners) listener();
+}
+
+/** Resolves to `undefined` if the store does not respond. */
+async function unlessAway<Value>(result: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof StoreError) return undefined;
+    throw error;
+  }
+}
