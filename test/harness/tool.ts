@@ -27,6 +27,7 @@ const packages = {
   nvim: "neovim",
   openssl: "openssl",
   pebble: "Pebble (`go install github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.3`)",
+  phoenix: "Phoenix (`pip install arize-phoenix`)",
   podman: "podman",
   promtool: "prometheus",
   ps: "procps",

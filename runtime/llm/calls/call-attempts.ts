@@ -185,7 +185,7 @@ export class CallAttempts {
       }
       const facts = { target, call, model, operation, start, attributes };
       recordResponse(exchange, facts, outcome);
-      if (span !== undefined) endModelCall(span, outcome, attributes);
+      if (span !== undefined) endModelCall(span, outcome);
       if (recording !== undefined) cached?.settle(recording, outcome, call, attributes);
       if (outcome.kind === "failed") void this.#continue({ ...outcome, target });
     };
@@ -327,21 +327,21 @@ function beginModelCall(
   return span;
 }
 
-/** Ends the span with the outcome of the request. */
-function endModelCall(span: CallSpan, outcome: AttemptOutcome, { cost }: CallAttributes): void {
+/**
+ * Ends the span with the outcome of the request. Tokens and costs are attributes of the client's request alone: tools for
+ * conversations add up those of all spans.
+ */
+function endModelCall(span: CallSpan, outcome: AttemptOutcome): void {
   if (outcome.kind === "abandoned") {
     span.end("aborted");
     return;
   }
   span.number("http.response.status_code", outcome.head?.status);
   if (outcome.kind === "responded") {
-    const { model, id, usage, finish } = outcome.facts;
+    const { model, id, finish } = outcome.facts;
     span.text("gen_ai.response.model", model);
     span.text("gen_ai.response.id", id);
     span.list("gen_ai.response.finish_reasons", finish === undefined ? undefined : [finish]);
-    span.number("gen_ai.usage.input_tokens", usage?.input);
-    span.number("gen_ai.usage.output_tokens", usage?.output);
-    span.number("gen_ai.cost", cost?.total);
   }
   span.end(outcome.error?.kind);
 }
