@@ -8,6 +8,7 @@ import { type LimitFacts, limitFacts, refuseFor } from "./local-rate-limit/limit
 import { persistedKey } from "./local-rate-limit/limits-file.ts";
 import { PersistedUses } from "./local-rate-limit/persisted-uses.ts";
 import { interval } from "./local-rate-limit/windows.ts";
+import { mayCallModel } from "./model-calls.ts";
 
 /** A token bucket: each request takes a token, and each interval adds some. */
 export interface RateLimitSettings extends Omit<BucketLimit, "window"> {
@@ -208,6 +209,7 @@ function refuseSpent(
   limit: LimitFacts,
   cost: CallCost | undefined,
 ): boolean {
+  if (!mayCallModel(exchange)) return false;
   const wait = bucket.wait();
   if (wait > 0) return refuseFor(exchange, wait, limit);
   const account = bucketAccount(bucket, (until) => refuseFor(exchange, until, limit));

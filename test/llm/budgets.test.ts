@@ -136,6 +136,14 @@ spec:
     expect(reset).toMatch(/^\d{4}-\d{2}-01T00:00:0\dZ$/);
   });
 
+  it("does not keep a caller with a spent budget from reading, which costs nothing", async () => {
+    const gateway = await start(temporaryFolder());
+    expect(await statuses(4, () => ask(gateway, "monthly"))).toEqual([200, 200, 200, 429]);
+    const headers = { "x-team": "a" };
+    const { status } = await fetch(`${gateway.url}/monthly/v1/models`, { headers });
+    expect(status).not.toBe(429);
+  });
+
   it("may be a fraction", async () => {
     const gateway = await start(temporaryFolder());
     expect(await statuses(3, () => ask(gateway, "bucket"))).toEqual([200, 200, 429]);

@@ -162,6 +162,27 @@ it("a caller sees the own usage alone", async () => {
   expect((await own(ci, "?since=2020-01-01&until=2024-01-01")).status).toBe(400);
 });
 
+it("a caller whose budget is spent is told which and until when, and still sees the own usage", async () => {
+  const { replica, run } = await start({ GWC_STATE_DIR: temporaryFolder() });
+  const gateway = await replica();
+  const made = await run("keys", "create", "ci", "--budget", "0.3/month");
+  const key = made.stdout.trim();
+  await askOften(gateway, key, 1);
+  await eventually(async () => {
+    const { status, body } = await ask(gateway, key);
+    if (status === 200) return null;
+    expect([status, body]).toEqual([
+      429,
+      expect.stringMatching(
+        /the budget of the API key per month \(0\.3 US dollars\) is spent; it resets at \d{4}-\d\d-01T00:00:0\dZ/,
+      ),
+    ]);
+    return true;
+  }, "the end of the budget");
+  const headers = { authorization: `Bearer ${key}` };
+  expect((await send(`${gateway.url}/v1/usage`, "GET", headers)).status).toBe(200);
+});
+
 it("usage of threads and of a process that drains is not lost", async () => {
   const env = { GWC_STATE_DIR: temporaryFolder() };
   const { replica, makeKey, report } = await start(env, { workerThreads: 2 });

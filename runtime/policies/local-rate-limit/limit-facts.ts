@@ -40,8 +40,8 @@ export function refuseFor(
   return true;
 }
 
-/** Returns the time after a wait as ISO 8601, in whole seconds. */
-function resetTime(wait: number): string {
+/** Returns the time after a wait in milliseconds as ISO 8601, in whole seconds. */
+export function resetTime(wait: number): string {
   const time = Math.ceil((Date.now() + wait) / SECOND) * SECOND;
   return new Date(time).toISOString().replace(".000Z", "Z");
 }

@@ -4,6 +4,8 @@ import { refuse } from "../../http/refuse.ts";
 import type { CounterUse } from "../../store/store.ts";
 import type { CountedUnit, KeyLimit, StoredKey } from "../../store/stored-key.ts";
 import { noteRateLimited } from "../../telemetry/rate-limited.ts";
+import { resetTime } from "../local-rate-limit/limit-facts.ts";
+import { mayCallModel } from "../model-calls.ts";
 import { StoreCounts } from "./store-counts.ts";
 
 /** Requests whose limits were counted, so that a listener and its route count one request once. */
@@ -13,7 +15,10 @@ const counted = new WeakMap<Exchange["record"], string>();
 export async function refuseOverKeyLimits(exchange: Exchange, key: StoredKey): Promise<boolean> {
   const { record, gateway } = exchange;
   const { store } = gateway;
-  const { id, limits } = key;
+  const { id } = key;
+  const limits = mayCallModel(exchange)
+    ? key.limits
+    : key.limits.filter(({ counts }) => counts === "requests");
   if (limits.length === 0 || store === undefined || counted.get(record) === id) return false;
   counted.set(record, id);
   const counts = StoreCounts.of(store, gateway.warn);
@@ -81,7 +86,11 @@ function refuseFor(exchange: Exchange, limit: KeyLimit | undefined, resetsIn: nu
   const what = `${NAMES[limit.counts]} of the API key per ${limit.period}`;
   noteRateLimited(exchange, "apiKey", what);
   const seconds = String(Math.max(1, Math.ceil(resetsIn / 1000)));
-  refuse(exchange, 429, "RateLimit", `rate limit exceeded: ${what}`, [
+  const words =
+    limit.counts === "cost"
+      ? `the ${what} (${limit.amount} US dollars) is spent`
+      : `rate limit exceeded: ${what}`;
+  refuse(exchange, 429, "RateLimit", `${words}; it resets at ${resetTime(resetsIn)}`, [
     ...["x-ratelimit-limit", String(limit.amount), "x-ratelimit-remaining", "0"],
     ...["x-ratelimit-reset", seconds, "retry-after", seconds],
   ]);
