@@ -286,7 +286,7 @@ function routePlace(
       policies: policies.map(({ kind }) => kind),
       preRouting: preRouting.map(({ kind }) => kind),
       optional: optionalOf([...policies, ...preRouting]),
-      countsCosts: [...policies, ...preRouting].some(countsCosts),
+      countsCosts: context.usage !== undefined || [...policies, ...preRouting].some(countsCosts),
       identityFields: [
         ...[...policies, ...preRouting].flatMap((policy) => identityFields(policy) ?? []),
         ...providedBefore(preRouting, context),

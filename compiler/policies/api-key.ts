@@ -147,6 +147,8 @@ export const apiKey: Policy<
   traits: {
     actsOn: ["requests"],
     usesStore: ({ isStored }) => (isStored ? "records" : undefined),
+    // Keys of the store may have budgets.
+    countsCosts: ({ isStored }) => isStored,
   },
   schema,
   aliases: [["apiKeyAuthentication"]],
