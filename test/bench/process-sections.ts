@@ -15,8 +15,9 @@ import {
 } from "./footprint.ts";
 import { makeIdentities } from "./identities.ts";
 import { measureTools, toolGoals } from "./tools.ts";
+import { measureUsage, YEAR_REPORT } from "./usage.ts";
 
-/** Sections about processes: their start, memory, threads and builds; and loops without a connection. */
+/** Sections about processes: their start, memory, threads and builds; reports; and loops without a connection. */
 export const processSections: readonly Section[] = [
   { name: "footprint", run: showFootprint },
   { name: "first requests", run: showFirstRequests },
@@ -25,6 +26,7 @@ export const processSections: readonly Section[] = [
   { name: "custom policies", run: showCustomPolicies },
   { name: "decision", run: showDecisions },
   { name: "tools", run: showTools },
+  { name: "usage", run: showUsage },
   { name: "cel", run: ({ report }) => report.note(formatCel(measureCel()).trimEnd()) },
 ];
 
@@ -101,6 +103,18 @@ function showTools({ report }: Bench): void {
   const { search, rule } = measureTools();
   report.figure({ name: "a search among 500 tools", values: [search], goal: toolGoals.search });
   report.figure({ name: "a rule on two arguments", values: [rule], goal: toolGoals.rule });
+}
+
+async function showUsage({ folder, pace, report }: Bench): Promise<void> {
+  report.table("Reports of a year of usage by 10,000 keys");
+  for (const { by, embedded, redis } of await measureUsage(folder, pace.rounds)) {
+    const name = `seconds by ${by}`;
+    report.figure({ name: `${name}, from a file`, values: embedded, goal: YEAR_REPORT });
+    if (redis === undefined) continue;
+    report.figure({ name: `${name}, from Redis`, values: redis, goal: YEAR_REPORT });
+    const values = redis.map((seconds, round) => seconds / (embedded[round] ?? Number.NaN));
+    report.figure({ name: `${name}, Redis relative to the file`, values });
+  }
 }
 
 function megabytes(bytes: number): number {
