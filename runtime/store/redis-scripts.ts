@@ -232,9 +232,9 @@ return { text(granted), text(remaining), text(start), text(after(start, 1) - now
 );
 
 /**
- * Adds usage unless the batch was added. Keys: the number of the writer's last batch, then a day, its month, and the sums of the
- * month's days. Arguments: the number of the batch, the expiry of each of the first three keys, the day, and for each row its caller,
- * its detail and five amounts. Returns 1, or 0 if the batch was added before.
+ * Adds usage unless the batch was added. Keys: the number of the writer's last batch, then a day, and its month. Arguments: the number
+ * of the batch, the expiry of each key, and for each row its caller, its detail and five amounts. Returns 1, or 0 if the batch was added
+ * before.
  */
 export const usageScript = script(`
 local sequence = tonumber(ARGV[1])
@@ -248,15 +248,13 @@ local function add(key, row, at)
   end
   redis.call('HSET', key, row, table.concat(sums, ' '))
 end
-for at = 6, #ARGV, 7 do
+for at = 5, #ARGV, 7 do
   local row = ARGV[at] .. '\\n' .. ARGV[at + 1]
   add(KEYS[2], row, at + 2)
   add(KEYS[3], row, at + 2)
-  add(KEYS[4], ARGV[5] .. '\\n' .. ARGV[at + 1], at + 2)
 end
 redis.call('PEXPIREAT', KEYS[2], ARGV[3])
 redis.call('PEXPIREAT', KEYS[3], ARGV[4])
-redis.call('PEXPIREAT', KEYS[4], ARGV[4])
 return 1
 `);
 

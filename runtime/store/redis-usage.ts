@@ -3,7 +3,9 @@ import {
   DAY,
   endOfPeriod,
   monthOf,
+  NO_USAGE,
   type PeriodUsage,
+  sumOfUsage,
   type UsageBatch,
   type UsageCounts,
   type UsageSelection,
@@ -15,6 +17,11 @@ import {
  */
 const PARTS = 64;
 
+/** Callers whose rows are together, or the sums of all callers. */
+type Part = number | "sums";
+
+type CountedRow = UsageBatch["rows"][number];
+
 /** Milliseconds for which the number of a batch is remembered. A writer sends a batch again within seconds of its first answer. */
 const REMEMBERED = DAY;
 
@@ -24,21 +31,26 @@ interface UsageCommand {
   readonly values: readonly string[];
 }
 
-/** Returns the calls that add a batch. Those of one part are on one node of a cluster, together with the number of the batch. */
+/**
+ * Returns the calls that add a batch. Those of one part are on one node of a cluster, together with the number of the batch. Sums of
+ * all callers are a part of their own.
+ */
 export function usageCommands(prefix: string, batch: UsageBatch): readonly UsageCommand[] {
   const { writer, sequence, day, rows, keptDays } = batch;
   const month = monthOf(day);
   const expiries = [day, month].map((period) => String(endOfPeriod(period) + keptDays * DAY));
-  const byPart = Map.groupBy(rows, ({ caller }) => partOf(caller));
-  return Array.from(byPart, ([part, own]) => ({
+  const parts: [Part, readonly CountedRow[]][] = [
+    ...Map.groupBy(rows, ({ caller }) => partOf(caller)),
+    ["sums", sumsOf(rows)],
+  ];
+  return parts.map(([part, own]) => ({
     keys: [
       `${placeOf(prefix, month, part)}:writer:${writer}`,
       placeOf(prefix, day, part),
       placeOf(prefix, month, part),
-      sumsOf(prefix, month, part),
     ],
     values: [
-      ...[String(sequence), String(Date.now() + REMEMBERED), ...expiries, day],
+      ...[String(sequence), String(Date.now() + REMEMBERED), ...expiries],
       ...own.flatMap(({ caller, detail, counts }) => [
         ...[caller, detail],
         ...[counts.requests, counts.inputTokens, counts.outputTokens].map(String),
@@ -56,27 +68,14 @@ export interface UsagePlace {
 }
 
 /**
- * Returns the hashes with selected usage. If callers do not matter, those are the sums of days, of which there are few: rows of
- * 10,000 callers and a year are millions.
+ * Returns the hashes with selected usage. If callers do not matter, those are the sums of all, of which there are few: rows of 10,000
+ * callers and a year are millions.
  */
 export function usagePlaces(
   prefix: string,
   { periods, caller, isByCaller }: UsageSelection,
 ): readonly UsagePlace[] {
-  const parts =
-    caller === undefined ? Array.from({ length: PARTS }, (_, part) => part) : [partOf(caller)];
-  if (!isByCaller && caller === undefined) {
-    const selected = new Set(periods);
-    return Array.from(new Set(periods.map(monthOf)), (month) => {
-      const isWhole = selected.has(month);
-      const read = (name: string, amounts: string) => {
-        const [day, detail] = halvesOf(name);
-        if (!isWhole && !selected.has(day)) return undefined;
-        return { period: day, caller: "", detail, counts: countsOf(amounts) };
-      };
-      return parts.map((part) => ({ key: sumsOf(prefix, month, part), read }));
-    }).flat();
-  }
+  const parts = selectedParts(caller, isByCaller);
   return periods.flatMap((period) => {
     const read = (name: string, amounts: string) => {
       const [own, detail] = halvesOf(name);
@@ -85,6 +84,11 @@ export function usagePlaces(
     };
     return parts.map((part) => ({ key: placeOf(prefix, period, part), read }));
   });
+}
+
+function selectedParts(caller: string | undefined, isByCaller: boolean): readonly Part[] {
+  if (caller !== undefined) return [partOf(caller)];
+  return isByCaller ? Array.from({ length: PARTS }, (_, part) => part) : ["sums"];
 }
 
 /** Reads the response to HGETALL: a list of fields and values. */
@@ -116,16 +120,23 @@ function countsOf(amounts: string): UsageCounts {
   };
 }
 
-function partOf(caller: string): number {
+function partOf(caller: string): Part {
   return Number.parseInt(hash("sha1", caller).slice(0, 2), 16) % PARTS;
 }
 
-/** The month and the part, in braces, choose the node of a cluster. */
-function placeOf(prefix: string, period: string, part: number): string {
-  return `${prefix}{usage:${monthOf(period)}:${part}}:${period}`;
+/** Returns the sums of all callers by detail; a sum has no caller. */
+function sumsOf(rows: readonly CountedRow[]): readonly CountedRow[] {
+  return Array.from(
+    Map.groupBy(rows, ({ detail }) => detail),
+    ([detail, own]) => ({
+      caller: "",
+      detail,
+      counts: own.reduce((sum, { counts }) => sumOfUsage(sum, counts), NO_USAGE),
+    }),
+  );
 }
 
-/** Sums of the days of a month, of all callers of a part. */
-function sumsOf(prefix: string, month: string, part: number): string {
-  return `${placeOf(prefix, month, part)}:days`;
+/** The month and the part, in braces, choose the node of a cluster. */
+function placeOf(prefix: string, period: string, part: Part): string {
+  return `${prefix}{usage:${monthOf(period)}:${part}}:${period}`;
 }
