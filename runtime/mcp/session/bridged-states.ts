@@ -24,6 +24,16 @@ interface StoredState {
 /** Stored states by the index of their target. */
 type StoredStates = Readonly<Record<string, StoredState>>;
 
+/** The exchange of a session's state with other replicas. */
+interface Sharing {
+  /** Changes that no other replica knows, with the indexes of their targets. */
+  readonly unshared: (readonly [index: number, change: StateChange])[];
+  /** Resolves when the last write has ended. */
+  write: Promise<void>;
+  /** The record that the session has its state from. */
+  loaded: string | undefined;
+}
+
 /** Instances by their stores: a reload continues them. */
 const instances = new WeakMap<Store, BridgedStates>();
 
@@ -45,8 +55,7 @@ export class BridgedStates {
   readonly #store: Store;
   readonly #keys: SessionKeys;
   readonly #records: WatchedRecords<string | undefined>;
-  /** The record that each session has its state from. */
-  readonly #loaded = new WeakMap<McpSession, string>();
+  readonly #sharings = new WeakMap<McpSession, Sharing>();
 
   constructor(store: Store, keys: SessionKeys, table: SessionTable) {
     this.#store = store;
@@ -66,35 +75,44 @@ export class BridgedStates {
 
   /** Shares the changes that a client makes in its session from now on. */
   share(session: McpSession): void {
+    const sharing: Sharing = { unshared: [], write: Promise.resolve(), loaded: undefined };
+    this.#sharings.set(session, sharing);
     for (const [index, target] of bridgedTargets(session))
-      target.share = (change) => this.#change(session, index, change);
+      target.share = (change) => {
+        sharing.unshared.push([index, change]);
+        return this.#writeNext(session, sharing);
+      };
   }
 
   /** Gives a session the state that other replicas know; it keeps its own if the store does not respond. */
   async load(session: McpSession): Promise<void> {
+    const sharing = this.#sharings.get(session);
     const targets = bridgedTargets(session);
-    if (targets.length === 0) return;
+    if (targets.length === 0 || sharing === undefined) return;
+    if (sharing.unshared.length > 0) await this.#writeNext(session, sharing);
     const nonce = sealNonce(session.id);
     const text = await unlessAway(this.#records.find(nonce));
-    if (text === undefined || this.#loaded.get(session) === text) return;
-    this.#loaded.set(session, text);
+    if (text === undefined || sharing.loaded === text || sharing.unshared.length > 0) return;
+    sharing.loaded = text;
     const states = this.#read(nonce, text);
     for (const [index, target] of targets) replaceState(target, states[index]);
   }
 
-  async #change(session: McpSession, index: number, change: StateChange): Promise<void> {
-    const nonce = sealNonce(session.id);
-    await unlessAway(
-      (async () => {
-        for (;;) {
-          const was = await this.#store.read(SPACE, nonce);
-          const states = this.#read(nonce, was);
-          const value = this.#seal(nonce, { ...states, [index]: changed(states[index], change) });
-          const expires = session.expiresAt;
-          if (await this.#store.replace(SPACE, nonce, { was, value, expires })) return;
-        }
-      })(),
-    );
+  /** Writes the unshared changes of a session after those in flight. They stay if the store does not respond. */
+  #writeNext(session: McpSession, sharing: Sharing): Promise<void> {
+    sharing.write = sharing.write.then(() => unlessAway(this.#write(session, sharing)));
+    return sharing.write;
+  }
+
+  async #write({ id, expiresAt: expires }: McpSession, { unshared }: Sharing): Promise<void> {
+    const nonce = sealNonce(id);
+    while (unshared.length > 0) {
+      const was = await this.#store.read(SPACE, nonce);
+      const count = unshared.length;
+      const value = this.#seal(nonce, changed(this.#read(nonce, was), unshared));
+      if (await this.#store.replace(SPACE, nonce, { was, value, expires }))
+        unshared.splice(0, count);
+    }
   }
 
   #seal(nonce: string, states: StoredStates): string {
@@ -121,14 +139,17 @@ function bridgedTargets({ targets }: McpSession): readonly (readonly [number, Br
   );
 }
 
-function changed(state: StoredState | undefined, change: StateChange): StoredState {
-  const next: BridgedState = {
-    logLevel: state?.l,
-    subscriptions: new Set(state?.s),
-    wrapped: new Set(state?.w),
-  };
-  change(next);
-  return { l: next.logLevel, s: [...next.subscriptions], w: [...next.wrapped] };
+/** Returns the states after changes to them. */
+function changed(states: StoredStates, changes: Sharing["unshared"]): StoredStates {
+  const next = new Map(Object.entries(states));
+  for (const [index, change] of changes) {
+    const { l, s, w } = next.get(String(index)) ?? { s: [], w: [] };
+    const state: BridgedState = { logLevel: l, subscriptions: new Set(s), wrapped: new Set(w) };
+    change(state);
+    const { logLevel, subscriptions, wrapped } = state;
+    next.set(String(index), { l: logLevel, s: [...subscriptions], w: [...wrapped] });
+  }
+  return Object.fromEntries(next);
 }
 
 function replaceState(session: BridgedSession, state: StoredState | undefined): void {
