@@ -59,10 +59,7 @@ function readSource(
   function checked(value: unknown): ModelPrices | undefined {
     const found = readModelPrices(value);
     if (typeof found === "string") return refused(found);
-    const { prices, hasAudio } = found;
-    const params = { field: "inputAudio", actsOn: "counts of audio tokens" };
-    if (hasAudio) diagnostics.report("idle-model-field", origin, params);
-    return prices;
+    return found;
   }
 
   function refused(problem: string): undefined {

@@ -27,15 +27,8 @@ export interface CatalogSource {
   readonly origin: Origin;
 }
 
-/** A catalog that was read. */
-interface ReadPrices {
-  readonly prices: ModelPrices;
-  /** Whether it has prices of audio tokens, which providers' counts do not distinguish. */
-  readonly hasAudio: boolean;
-}
-
 /** Reads a catalog; returns what is wrong with it as a string. */
-export function readModelPrices(value: unknown): ReadPrices | string {
+export function readModelPrices(value: unknown): ModelPrices | string {
   const problems: string[] = [];
   const prices = mapFields(fieldsOf(value).providers, (provider, name) =>
     mapFields(fieldsOf(provider).models, (model, id): CatalogModel => {
@@ -56,9 +49,7 @@ export function readModelPrices(value: unknown): ReadPrices | string {
   );
   if (!isJsonObject(value) || !isJsonObject(value.providers))
     return 'the field "providers" is missing';
-  return (
-    problems[0] ?? { prices, hasAudio: /"(?:input|output)Audio":/.test(JSON.stringify(value)) }
-  );
+  return problems[0] ?? prices;
 }
 
 /** Efforts of reasoning, ascending. */
@@ -107,18 +98,16 @@ function readTier(
   };
 }
 
-/** Rates that are used, and those that catalogs may have besides. */
 const RATES = [
   ...(["input", "output", "cacheRead", "cacheWrite", "reasoning"] as const),
+  ...(["inputAudio", "outputAudio"] as const),
   ...(["character", "second", "image", "document", "search"] as const),
 ] as const;
-const OTHERS: readonly string[] = ["inputAudio", "outputAudio"];
 
 function readRates(value: unknown, at: string, problems: string[]): TokenRates {
   const fields = fieldsOf(value);
   for (const key of Object.keys(fields))
-    if (!RATES.some((rate) => rate === key) && !OTHERS.includes(key))
-      problems.push(`${at} has no field "${key}"`);
+    if (!RATES.some((rate) => rate === key)) problems.push(`${at} has no field "${key}"`);
   const found = RATES.flatMap((key) => {
     const given = fields[key];
     if (given === undefined) return [];

@@ -165,6 +165,8 @@ export interface LlmCall {
   readonly cacheCreationInputTokens?: number;
   readonly outputTokens?: number;
   readonly reasoningTokens?: number;
+  readonly inputAudioTokens?: number;
+  readonly outputAudioTokens?: number;
   readonly totalTokens?: number;
   readonly countTokens?: number;
   readonly characters?: number;
@@ -190,6 +192,8 @@ export interface LlmCost {
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly reasoning: number;
+  readonly inputAudio: number;
+  readonly outputAudio: number;
   readonly units: number;
 }
 

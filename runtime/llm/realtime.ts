@@ -1,4 +1,5 @@
 import { TunnelRelay } from "../backends/host.ts";
+import type { LlmCost } from "../cel/variables.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { headerValue } from "../http/headers/header-list.ts";
 import { refuse } from "../http/refuse.ts";
@@ -7,13 +8,16 @@ import type { UpstreamTunnel } from "../http/upstream/upstream.ts";
 import { MiB } from "../process/units.ts";
 import { type CallTokens, noteTokens } from "./calls/call-attributes.ts";
 import { countTokens } from "./calls/count-tokens.ts";
+import { type CallLabels, ModelMetrics } from "./calls/model-metrics.ts";
 import { refuseClosedModel } from "./calls/open-models.ts";
 import { recordUsage } from "./calls/record-call.ts";
 import type { TargetSettings } from "./calls/target.ts";
+import { costOfTokens, dollarText } from "./chat/prices.ts";
 import type { Usage } from "./chat/usage.ts";
 import { TextFrames } from "./formats/realtime/text-frames.ts";
 import { realtimeUsage } from "./formats/realtime/usage.ts";
 import { firstOf, type PassService, passTo, withQuery } from "./pass-through.ts";
+import type { Provider } from "./providers/provider.ts";
 
 /** Providers of a Realtime route. */
 export type RealtimeService = PassService<TargetSettings>;
@@ -35,7 +39,7 @@ export async function serveRealtime(exchange: Exchange, service: RealtimeService
   if (provider.clientKey === undefined) removeProtocolKey(exchange);
   const path = realtimePath(exchange, target, requested);
   const openTunnel = (_: Exchange, protocol: string) =>
-    new RealtimeRelay(exchange, protocol, provider.system);
+    new RealtimeRelay(exchange, protocol, provider, modelOf(requested, target));
   passTo(exchange, provider, { path, openTunnel });
 }
 
@@ -79,19 +83,23 @@ function modelOf(
   return requested === undefined || modelFor === undefined ? requested : modelFor(requested);
 }
 
-/** Counts the tokens of the responses that pass. */
+/** Counts the tokens and costs of the responses that pass. */
 class RealtimeRelay extends TunnelRelay {
   readonly #exchange: Exchange;
-  readonly #provider: string;
+  readonly #provider: Provider;
+  readonly #model: string | undefined;
   readonly #frames = new TextFrames(MAX_READ);
   #isOpen = false;
   #usage: Usage | undefined;
+  /** Sum of the known costs, in US dollars. */
+  #dollars = 0;
 
-  /** `provider`: name in OpenTelemetry's conventions. */
-  constructor(exchange: Exchange, protocol: string, provider: string) {
+  /** `model`: its name at the provider; `undefined` if the client named none. */
+  constructor(exchange: Exchange, protocol: string, provider: Provider, model: string | undefined) {
     super(exchange, protocol);
     this.#exchange = exchange;
     this.#provider = provider;
+    this.#model = model;
   }
 
   override onSwitch(headers: readonly string[], upstream: UpstreamTunnel): void {
@@ -115,13 +123,35 @@ class RealtimeRelay extends TunnelRelay {
       const model = fields.get("gen_ai.request.model");
       const tokens: CallTokens = {};
       noteTokens(tokens, usage);
+      const cost = this.#costOf(usage);
       countTokens(record, {
         streaming: true,
-        provider: this.#provider,
+        provider: this.#provider.system,
         ...tokens,
+        ...(cost && { cost }),
         ...(model !== undefined && { requestModel: model, responseModel: model }),
       });
     }
+  }
+
+  /** Logs and counts the costs of a response; returns `undefined` if its model has no price. */
+  #costOf(usage: Usage): LlmCost | undefined {
+    const { prices, system: provider } = this.#provider;
+    const { record, gateway } = this.#exchange;
+    const metrics = gateway.metrics.part(ModelMetrics);
+    const called: CallLabels = {
+      ...{ operation: "realtime", provider, requestModel: this.#model ?? "unknown" },
+      ...{ responseModel: undefined, errorType: undefined },
+    };
+    const cost = costOfTokens(prices, this.#model, usage);
+    if (cost === undefined) {
+      metrics.unpriced(called);
+      return undefined;
+    }
+    this.#dollars += cost.total;
+    logFields(record).set("gen_ai.cost", dollarText(this.#dollars));
+    metrics.cost(called, cost.total);
+    return cost;
   }
 }
 
@@ -135,5 +165,8 @@ function sum(a: Usage, b: Usage): Usage {
     cacheWrite: a.cacheWrite + b.cacheWrite,
     output: a.output + b.output,
     reasoning: undefined,
+    inputAudio: (a.inputAudio ?? 0) + (b.inputAudio ?? 0),
+    cachedAudio: (a.cachedAudio ?? 0) + (b.cachedAudio ?? 0),
+    outputAudio: (a.outputAudio ?? 0) + (b.outputAudio ?? 0),
   };
 }

@@ -1,5 +1,6 @@
 import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
+import { pause } from "./pause.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { TestProcess } from "./test-process.ts";
 import { program } from "./tool.ts";
@@ -52,7 +53,11 @@ export class Phoenix {
         PHOENIX_TELEMETRY_ENABLED: "false",
       },
     });
-    await server.seen(/Uvicorn running/);
+    // It creates many tables first.
+    while (!server.output.includes("Uvicorn running")) {
+      if (server.hasEnded) throw new Error(server.output);
+      await pause(500);
+    }
     return new Phoenix(port, grpcPort);
   }
 

@@ -4,7 +4,7 @@ import { startGateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 
 /** A server whose answers use 1,000 prompt tokens, 200 of them cached, and 100 tokens of output. */
-function startServer() {
+function startServer(details: object = {}) {
   return startScripted((response, _, { body }) => {
     const { model } = JSON.parse(body.toString());
     const message = { role: "assistant", content: "Hi.", refusal: null };
@@ -13,6 +13,7 @@ function startServer() {
       completion_tokens: 100,
       total_tokens: 1100,
       prompt_tokens_details: { cached_tokens: 200 },
+      ...details,
     };
     const choices = [{ index: 0, message, logprobs: null, finish_reason: "stop" }];
     const whole = { id: "c1", object: "chat.completion", created: 1, model, choices, usage };
@@ -67,6 +68,37 @@ it("calls cost what the catalog says, in logs, metrics and expressions", async (
   const stats = await fetch(`http://127.0.0.1:${await gateway.statsPort()}/metrics`);
   const metrics = await stats.text();
   expect(metrics).toMatch(/gwc_llm_cost_total\{[^}]*"large"[^}]*\} 0.0055/);
+});
+
+it("audio tokens cost what the catalog says", async () => {
+  const server = await startServer({
+    prompt_tokens_details: { cached_tokens: 100, audio_tokens: 600 },
+    completion_tokens_details: { audio_tokens: 80 },
+  });
+  const rates = { input: 1, output: 2, inputAudio: 10, outputAudio: 20 };
+  const providers = {
+    ollama: { models: { speaking: { rates }, reading: { rates: { input: 1 } } } },
+  };
+  const add = {
+    sound: "llm.cost.inputAudio + llm.cost.outputAudio",
+    heard: "llm.inputAudioTokens",
+  };
+  const gateway = await startGateway({
+    config: {
+      config: { modelCatalog: [{ inline: { providers } }], logging: { fields: { add } } },
+      llm: {
+        port: await freePort(),
+        models: [
+          { name: "*", provider: "ollama", params: { baseUrl: `http://${server.host}/v1` } },
+        ],
+      },
+    },
+  });
+  expect(await ask(gateway.url, "speaking")).toBe(200);
+  // 300 and 100 cached tokens of text, 600 of audio; 20 of text and 80 of audio.
+  await gateway.seen(/gen_ai\.cost=0\.00804 .*sound=0\.0076 heard=600( |$)/m);
+  expect(await ask(gateway.url, "reading")).toBe(200);
+  await gateway.seen(/request\.model=reading .*gen_ai\.cost=0\.001 /);
 });
 
 it("a budget counts the costs of the catalog", async () => {

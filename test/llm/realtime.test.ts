@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { startAiGateway } from "../harness/ai-gateway.ts";
 import { eventually } from "../harness/eventually.ts";
-import type { Gateway } from "../harness/gateway.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { send } from "../harness/send.ts";
 
@@ -24,7 +24,11 @@ function done(input: number, output: number): string {
     total_tokens: input + output,
     input_tokens: input,
     output_tokens: output,
-    input_token_details: { cached_tokens: 3, text_tokens: input, audio_tokens: 0 },
+    input_token_details: {
+      ...{ cached_tokens: 3, text_tokens: input - 5, audio_tokens: 5 },
+      cached_tokens_details: { text_tokens: 2, audio_tokens: 1 },
+    },
+    output_token_details: { text_tokens: output - 2, audio_tokens: 2 },
   };
   const item = { type: "message", content: [{ type: "audio", transcript: "word ".repeat(60) }] };
   return JSON.stringify({ type: "response.done", response: { id: "r", output: [item], usage } });
@@ -99,6 +103,42 @@ it("a WebSocket of the Realtime API reaches the provider, and its tokens are cou
     "sec-websocket-protocol": "realtime",
   });
   expect(headers).not.toHaveProperty("sec-websocket-extensions");
+});
+
+it("costs what the catalog says of text and audio", async () => {
+  const { host } = await startRealtime();
+  const rates = { input: 4, output: 16, cacheRead: 0.4, inputAudio: 32, outputAudio: 64 };
+  const models = { "gpt-realtime": { rates } };
+  const gateway = await startGateway({
+    env: { KEY: "provider-key" },
+    file: { config: { modelCatalog: [{ inline: { providers: { openai: { models } } } }] } },
+    listeners: [
+      {
+        routes: [
+          {
+            policies: {
+              backendAuth: { key: "${KEY}" },
+              ai: { routes: { "/v1/realtime": "realtime" } },
+            },
+            backends: [{ ai: { provider: { openAI: {} }, hostOverride: host } }],
+          },
+        ],
+      },
+    ],
+  });
+  const url = `ws://127.0.0.1:${gateway.port}/v1/realtime?model=gpt-realtime`;
+  const socket = new WebSocket(url, ["realtime"]);
+  onTestFinished(() => socket.close());
+  let received = 0;
+  socket.onmessage = () => {
+    received += 1;
+  };
+  await eventually(() => (received === 4 ? true : null), "four messages");
+  socket.close();
+  // 10 and 20 tokens of input, each with 3 cached ones and 4 of audio besides; 4 and 6 of output, each with 2 of audio.
+  await gateway.seen(/http\.path=\/v1\/realtime .*gen_ai\.cost=0\.0006744( |$)/m);
+  const stats = await fetch(`http://127.0.0.1:${await gateway.statsPort()}/metrics`);
+  expect(await stats.text()).toMatch(/gwc_llm_cost_total\{[^}]*"gpt-realtime"[^}]*\} 0\.000674/);
 });
 
 it("the model of the configuration is asked for whatever the client names", async () => {

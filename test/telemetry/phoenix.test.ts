@@ -1,13 +1,18 @@
 import OpenAI from "openai";
-import { expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { startGateway } from "../harness/gateway.ts";
 import { Phoenix, type PhoenixSpan } from "../harness/phoenix.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { asks } from "../llm/ask.ts";
 import { complete } from "../llm/llm-upstream.ts";
 
+let phoenix: Phoenix;
+
+beforeAll(async () => {
+  phoenix = await Phoenix.start();
+});
+
 it("Phoenix shows the calls of every client format as conversations, and adds up their tokens and costs", async () => {
-  const phoenix = await Phoenix.start();
   const upstream = await startScripted((response, _, request) => complete(response, request));
   const routes = {
     "/v1/chat/completions": "completions",

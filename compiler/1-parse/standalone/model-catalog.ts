@@ -103,13 +103,13 @@ function rates(description: string) {
       cacheRead: rate("Prompt tokens read from the cache; the price of `input` by default."),
       cacheWrite: rate("Prompt tokens written to the cache; the price of `input` by default."),
       reasoning: rate("Tokens spent on reasoning; the price of `output` by default."),
+      inputAudio: rate("Audio tokens of prompts; the price of `input` by default."),
+      outputAudio: rate("Audio tokens of completions; the price of `output` by default."),
       character: rate("One character of a text that is spoken."),
       second: rate("One second of audio that is transcribed, if the provider reports it."),
       image: rate("One image that is requested."),
       document: rate("One document that is ranked."),
       search: rate("One search that the provider bills for a ranking."),
-      inputAudio: audioRate(),
-      outputAudio: audioRate(),
     },
     { description: `${description} In US dollars for a million tokens, or for one unit.` },
   );
@@ -121,11 +121,4 @@ function rate(description: string) {
     text("", { pattern: "^[0-9]{1,9}(\\.[0-9]{1,6})?$", form: "a decimal number" }),
     { description },
   );
-}
-
-function audioRate() {
-  return {
-    ...rate(""),
-    description: "Not used: providers' counts of audio tokens are parts of `input` and `output`.",
-  };
 }

@@ -33,6 +33,8 @@ export class CallAttributes implements LlmCall {
   cacheCreationInputTokens?: number;
   outputTokens?: number;
   reasoningTokens?: number;
+  inputAudioTokens?: number;
+  outputAudioTokens?: number;
   totalTokens?: number;
   countTokens?: number;
   characters?: number;
@@ -110,6 +112,8 @@ export type CallTokens = Pick<
   | "cacheCreationInputTokens"
   | "outputTokens"
   | "reasoningTokens"
+  | "inputAudioTokens"
+  | "outputAudioTokens"
   | "totalTokens"
 >;
 
@@ -140,13 +144,15 @@ export function promptOf({
 
 /** Adds the counts of a provider. */
 export function noteTokens(call: CallTokens, usage: Usage): void {
-  const { input, cacheRead, cacheWrite, output, reasoning } = usage;
+  const { input, cacheRead, cacheWrite, output, reasoning, inputAudio, outputAudio } = usage;
   call.inputTokens = input;
   call.cachedInputTokens = cacheRead;
   call.cacheCreationInputTokens = cacheWrite;
   call.outputTokens = output;
   call.totalTokens = input + output;
   if (reasoning !== undefined) call.reasoningTokens = reasoning;
+  if (inputAudio !== undefined) call.inputAudioTokens = inputAudio;
+  if (outputAudio !== undefined) call.outputAudioTokens = outputAudio;
 }
 
 /** Names of parameters in requests of any format. */

@@ -34,6 +34,12 @@ export interface ModelCallFigures {
   readonly usage: Usage | undefined;
 }
 
+/** The part of a call by which it is counted. */
+export type CallLabels = Pick<
+  ModelCallFigures,
+  "operation" | "provider" | "requestModel" | "responseModel" | "errorType"
+>;
+
 /** A provider of a route, and its health. */
 interface ProviderState {
   readonly route: string;
@@ -92,12 +98,12 @@ export class ModelMetrics implements ServerStates {
   }
 
   /** Adds the costs of a call, in US dollars. */
-  cost(figures: ModelCallFigures, dollars: number): void {
+  cost(figures: CallLabels, dollars: number): void {
     this.#seriesOf(figures).cost.value += dollars;
   }
 
   /** Counts a call that used tokens of a model without a price. */
-  unpriced({ provider, requestModel, errorType }: ModelCallFigures): void {
+  unpriced({ provider, requestModel, errorType }: CallLabels): void {
     const model = this.#model(requestModel, errorType === undefined);
     this.#metrics.counter(unpricedCalls, provider, model).value += 1;
   }
@@ -148,7 +154,7 @@ export class ModelMetrics implements ServerStates {
     requestModel,
     responseModel = "",
     errorType,
-  }: ModelCallFigures): ModelSeries {
+  }: CallLabels): ModelSeries {
     const last = this.#last;
     if (
       last?.requestModel === requestModel &&

@@ -12,6 +12,10 @@ export interface TokenRates extends UnitRates {
   readonly cacheWrite?: number;
   /** Tokens of reasoning; absent: `output`. */
   readonly reasoning?: number;
+  /** Audio tokens in prompts that were not read from the cache; absent: `input`. */
+  readonly inputAudio?: number;
+  /** Audio tokens in completions; absent: `output`. */
+  readonly outputAudio?: number;
 }
 
 /** Prices of single units, in US dollars. */
@@ -69,21 +73,37 @@ export function costOf(rates: TokenRates, usage: Usage, units: Units = {}, share
   const { input: perInput = 0, output: perOutput = 0 } = rates;
   const { cacheRead: perRead = perInput, cacheWrite: perWrite = perInput } = rates;
   const { reasoning: perReasoning = perOutput } = rates;
-  const { cacheRead, cacheWrite, reasoning = 0 } = usage;
+  const { inputAudio: perInputAudio = perInput, outputAudio: perOutputAudio = perOutput } = rates;
+  const { cacheRead, cacheWrite, reasoning = 0, outputAudio = 0 } = usage;
+  const inputAudio = Math.max((usage.inputAudio ?? 0) - (usage.cachedAudio ?? 0), 0);
   const dollars = (tokens: number, perMillion: number) =>
     (share * Math.max(tokens, 0) * perMillion) / 1_000_000;
   const costs = {
-    input: dollars(usage.input - cacheRead - cacheWrite, perInput),
-    output: dollars(usage.output - reasoning, perOutput),
+    input: dollars(usage.input - cacheRead - cacheWrite - inputAudio, perInput),
+    output: dollars(usage.output - reasoning - outputAudio, perOutput),
     cacheRead: dollars(cacheRead, perRead),
     cacheWrite: dollars(cacheWrite, perWrite),
     reasoning: dollars(reasoning, perReasoning),
+    inputAudio: dollars(inputAudio, perInputAudio),
+    outputAudio: dollars(outputAudio, perOutputAudio),
     units: BILLED_UNITS.reduce(
       (sum, unit) => sum + share * (units[unit] ?? 0) * (rates[UNIT_RATES[unit]] ?? 0),
       0,
     ),
   };
   return { total: Object.values(costs).reduce((sum, each) => sum + each, 0), ...costs };
+}
+
+/** Returns the costs of the tokens of a model; `undefined` if it has no price. `share`: of the usual prices. */
+export function costOfTokens(
+  prices: ModelPriceList | undefined,
+  model: string | undefined,
+  usage: Usage,
+  share = 1,
+): LlmCost | undefined {
+  const price = model === undefined ? undefined : prices?.get(model);
+  const rates = price && ratesOf(price, usage);
+  return rates && coversCall(rates, usage) ? costOf(rates, usage, {}, share) : undefined;
 }
 
 /** Formats US dollars for logs, with at most nine decimals. */

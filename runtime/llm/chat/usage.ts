@@ -1,4 +1,4 @@
-/** Tokens of one call. `input` includes tokens read from and written to the cache; `output` includes reasoning. */
+/** Tokens of one call. `input` includes tokens read from and written to the cache; `output` includes reasoning; both include audio. */
 export interface Usage {
   readonly input: number;
   readonly cacheRead: number;
@@ -6,6 +6,26 @@ export interface Usage {
   readonly output: number;
   /** `undefined` if the provider does not report it. */
   readonly reasoning: number | undefined;
+  /** Audio tokens in `input`; absent if the provider does not report them. */
+  readonly inputAudio?: number;
+  /** Audio tokens in `cacheRead`; absent if the provider does not report them. */
+  readonly cachedAudio?: number;
+  /** Audio tokens in `output`; absent if the provider does not report them. */
+  readonly outputAudio?: number;
+}
+
+/** Returns a provider's counts of audio tokens, without those that are zero or no counts. */
+export function audioTokens(
+  counts: Readonly<Record<"inputAudio" | "cachedAudio" | "outputAudio", unknown>>,
+): Pick<Usage, "inputAudio" | "cachedAudio" | "outputAudio"> {
+  const inputAudio = tokenCount(counts.inputAudio) ?? 0;
+  const cachedAudio = tokenCount(counts.cachedAudio) ?? 0;
+  const outputAudio = tokenCount(counts.outputAudio) ?? 0;
+  return {
+    ...(inputAudio > 0 && { inputAudio }),
+    ...(cachedAudio > 0 && { cachedAudio }),
+    ...(outputAudio > 0 && { outputAudio }),
+  };
 }
 
 /** Returns a provider's count; `undefined` if the value is not a count. */

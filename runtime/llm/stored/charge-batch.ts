@@ -5,7 +5,7 @@ import type { GatewayContext } from "../../process/gateway-context.ts";
 import { StoreError } from "../../store/store.ts";
 import { DAY } from "../../store/usage.ts";
 import { countTokens } from "../calls/count-tokens.ts";
-import { costOf, coversCall, dollarText, ratesOf } from "../chat/prices.ts";
+import { costOfTokens, dollarText } from "../chat/prices.ts";
 import type { Usage } from "../chat/usage.ts";
 import { readCompletionsUsage } from "../formats/completions/usage.ts";
 import { readMessagesUsage } from "../formats/messages/usage.ts";
@@ -32,19 +32,17 @@ const NO_TOKENS: Usage = {
 };
 
 function charge({ record }: Exchange, provider: Provider, model: string, usage: Usage): void {
-  const price = provider.prices?.get(model);
-  const rates = price && ratesOf(price, usage);
+  const cost = costOfTokens(provider.prices, model, usage, BATCH_PRICE);
   const { input, output } = usage;
   const call: LlmCall = {
     ...{ streaming: false, provider: provider.system, requestModel: model, responseModel: model },
     ...{ inputTokens: input, cachedInputTokens: 0, cacheCreationInputTokens: 0 },
     ...{ outputTokens: output, totalTokens: input + output },
-    ...(rates && coversCall(rates, usage) && { cost: costOf(rates, usage, {}, BATCH_PRICE) }),
+    ...(cost && { cost }),
   };
   const fields = logFields(record);
   if (input > 0) fields.set("gen_ai.usage.input_tokens", String(input));
   if (output > 0) fields.set("gen_ai.usage.output_tokens", String(output));
-  const { cost } = call;
   if (cost !== undefined) fields.set("gen_ai.cost", dollarText(cost.total));
   countTokens(record, call);
 }

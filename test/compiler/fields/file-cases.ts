@@ -539,8 +539,6 @@ const tls = { cert: "cert.pem", key: "key.pem" };
 /** Parts of a schema that others share and that cannot act in some place: using them there is a mistake. */
 export const told: readonly (readonly [part: string, code: string])[] = [
   ["backends.[].ai.policies.ai.promptCaching.affinity", "misplaced-field"],
-  ["rates.inputAudio", "idle-model-field"],
-  ["rates.outputAudio", "idle-model-field"],
   ["mcp.targets.[].policies.ai.", "misplaced-field"],
   ["extAuthz.policies.backendAuth.passthrough", "misplaced-field"],
   ["extAuthz.policies.backendAuth.oauthTokenExchange.", "misplaced-field"],

@@ -1,13 +1,13 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
-import { tokenCount, type Usage } from "../../chat/usage.ts";
+import { audioTokens, tokenCount, type Usage } from "../../chat/usage.ts";
 
 /** Members that `readCompletionsUsage` reads. */
 export const completionsUsageReads = {
   prompt_tokens: true,
   completion_tokens: true,
-  prompt_tokens_details: { cached_tokens: true, cache_write_tokens: true },
-  completion_tokens_details: { reasoning_tokens: true },
+  prompt_tokens_details: { cached_tokens: true, cache_write_tokens: true, audio_tokens: true },
+  completion_tokens_details: { reasoning_tokens: true, audio_tokens: true },
 } as const;
 
 /** Reads `usage` of OpenAI's chat completions: inputs include cached tokens, outputs include reasoning. */
@@ -25,6 +25,11 @@ export function readCompletionsUsage(usage: unknown): Usage | undefined {
     cacheWrite: tokenCount(prompt.cache_write_tokens) ?? 0,
     output: tokenCount(usage.completion_tokens) ?? 0,
     reasoning: tokenCount(completion.reasoning_tokens),
+    ...audioTokens({
+      inputAudio: prompt.audio_tokens,
+      cachedAudio: undefined,
+      outputAudio: completion.audio_tokens,
+    }),
   };
 }
 
@@ -37,9 +42,13 @@ export function completionsUsage(usage: Usage): JsonObject {
     prompt_tokens_details: {
       cached_tokens: usage.cacheRead,
       ...(usage.cacheWrite > 0 && { cache_write_tokens: usage.cacheWrite }),
+      ...(usage.inputAudio !== undefined && { audio_tokens: usage.inputAudio }),
     },
-    ...(usage.reasoning !== undefined && {
-      completion_tokens_details: { reasoning_tokens: usage.reasoning },
+    ...((usage.reasoning ?? usage.outputAudio) !== undefined && {
+      completion_tokens_details: {
+        ...(usage.reasoning !== undefined && { reasoning_tokens: usage.reasoning }),
+        ...(usage.outputAudio !== undefined && { audio_tokens: usage.outputAudio }),
+      },
     }),
   };
 }

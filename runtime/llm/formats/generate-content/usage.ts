@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
-import { tokenCount, type Usage } from "../../chat/usage.ts";
+import { audioTokens, tokenCount, type Usage } from "../../chat/usage.ts";
 
 /** Reads `usageMetadata` of generateContent: inputs include cached tokens, candidates exclude reasoning. */
 export function readGenerateContentUsage(usage: unknown): Usage | undefined {
@@ -14,7 +14,18 @@ export function readGenerateContentUsage(usage: unknown): Usage | undefined {
     cacheWrite: 0,
     output: (tokenCount(usage.candidatesTokenCount) ?? 0) + (reasoning ?? 0),
     reasoning,
+    ...audioTokens({
+      inputAudio: audioIn(usage.promptTokensDetails),
+      cachedAudio: audioIn(usage.cacheTokensDetails),
+      outputAudio: audioIn(usage.candidatesTokensDetails),
+    }),
   };
+}
+
+/** Returns the audio tokens in counts by modality. */
+function audioIn(counts: unknown): unknown {
+  if (!Array.isArray(counts)) return undefined;
+  return counts.filter(isJsonObject).find(({ modality }) => modality === "AUDIO")?.tokenCount;
 }
 
 /** Writes `usageMetadata`. */

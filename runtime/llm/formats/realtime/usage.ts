@@ -1,5 +1,6 @@
+import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
-import { tokenCount, type Usage } from "../../chat/usage.ts";
+import { audioTokens, tokenCount, type Usage } from "../../chat/usage.ts";
 import { parseObject } from "../parse-object.ts";
 
 /** Returns the tokens of a response from an event of OpenAI's Realtime API; `undefined` if the event has no usage. */
@@ -9,12 +10,21 @@ export function realtimeUsage(event: Buffer): Usage | undefined {
   if (type !== "response.done" || !isJsonObject(response)) return undefined;
   const { usage } = response;
   if (!isJsonObject(usage)) return undefined;
-  const details = isJsonObject(usage.input_token_details) ? usage.input_token_details : {};
+  const inputs = detailsIn(usage.input_token_details);
   return {
     input: tokenCount(usage.input_tokens) ?? 0,
-    cacheRead: tokenCount(details.cached_tokens) ?? 0,
+    cacheRead: tokenCount(inputs.cached_tokens) ?? 0,
     cacheWrite: 0,
     output: tokenCount(usage.output_tokens) ?? 0,
     reasoning: undefined,
+    ...audioTokens({
+      inputAudio: inputs.audio_tokens,
+      cachedAudio: detailsIn(inputs.cached_tokens_details).audio_tokens,
+      outputAudio: detailsIn(usage.output_token_details).audio_tokens,
+    }),
   };
+}
+
+function detailsIn(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
 }
