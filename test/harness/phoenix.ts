@@ -17,15 +17,7 @@ export interface PhoenixSpan {
   readonly attributes: string;
 }
 
-/** Traces as Phoenix adds them up. */
-export interface PhoenixProject {
-  readonly traceCount: number;
-  readonly tokenCountTotal: number;
-  readonly spans: readonly PhoenixSpan[];
-}
-
 const QUERY = `{ projects { edges { node {
-  traceCount tokenCountTotal
   spans(first: 1000) { edges { node {
     parentId spanKind tokenCountPrompt tokenCountCompletion costSummary { total { cost } } attributes
   } } }
@@ -33,7 +25,7 @@ const QUERY = `{ projects { edges { node {
 
 /** A Phoenix (arize-phoenix) with an empty database. */
 export class Phoenix {
-  /** Where it receives spans over gRPC. */
+  /** Address (`host:port`) that receives spans over gRPC. */
   readonly collector: string;
   readonly #url: string;
 
@@ -61,28 +53,29 @@ export class Phoenix {
     return new Phoenix(port, grpcPort);
   }
 
-  /** Returns the project of all spans, once a look at it finds what it waits for. */
-  async project(isComplete: (project: PhoenixProject) => boolean): Promise<PhoenixProject> {
+  /** Returns all spans, once they are what the caller waits for. */
+  async spans(
+    isComplete: (spans: readonly PhoenixSpan[]) => boolean,
+  ): Promise<readonly PhoenixSpan[]> {
     return eventually(async () => {
       const response = await fetch(`${this.#url}/graphql`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ query: QUERY }),
       });
-      const { data }: { readonly data: Answer } = JSON.parse(await response.text());
-      const [{ node } = emptyEdge] = data.projects.edges;
-      const project = { ...node, spans: node.spans.edges.map((edge) => edge.node) };
-      return isComplete(project) ? project : null;
+      const { data }: { readonly data: Found } = JSON.parse(await response.text());
+      const spans = data.projects.edges.flatMap(({ node }) =>
+        node.spans.edges.map((edge) => edge.node),
+      );
+      return isComplete(spans) ? spans : null;
     }, "the spans in Phoenix");
   }
 }
 
-type Answer = {
-  readonly projects: Edges<Omit<PhoenixProject, "spans"> & { readonly spans: Edges<PhoenixSpan> }>;
-};
+interface Found {
+  readonly projects: Edges<{ readonly spans: Edges<PhoenixSpan> }>;
+}
 
 interface Edges<Node> {
   readonly edges: readonly { readonly node: Node }[];
 }
-
-const emptyEdge = { node: { traceCount: 0, tokenCountTotal: 0, spans: { edges: [] } } };

@@ -162,7 +162,7 @@ it("a caller sees the own usage alone", async () => {
   expect((await own(ci, "?since=2020-01-01&until=2024-01-01")).status).toBe(400);
 });
 
-it("a caller whose budget is spent is told which and until when, and still sees the own usage", async () => {
+it("a caller with a spent budget gets its name and its reset, and still sees the own usage", async () => {
   const { replica, run } = await start({ GWC_STATE_DIR: temporaryFolder() });
   const gateway = await replica();
   const made = await run("keys", "create", "ci", "--budget", "0.3/month");

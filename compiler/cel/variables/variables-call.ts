@@ -143,7 +143,10 @@ const MODELS: readonly VariableDefinition[] = [
   countVariable("outputTokens", "Tokens of the completion."),
   countVariable("reasoningTokens", "Completion tokens spent on reasoning."),
   countVariable("inputAudioTokens", "Audio tokens of the prompt, if the provider reports them."),
-  countVariable("outputAudioTokens", "Audio tokens of the completion, if the provider reports them."),
+  countVariable(
+    "outputAudioTokens",
+    "Audio tokens of the completion, if the provider reports them.",
+  ),
   countVariable("totalTokens", "Total tokens."),
   countVariable("countTokens", "The response of a token count request."),
   countVariable("characters", "Characters of a text that was spoken."),

@@ -51,7 +51,7 @@ export function bridgedStates(gateway: GatewayContext): BridgedStates | undefine
  * States of sessions with servers that have none: log levels and subscriptions of clients. The gateway holds them, so every replica
  * has to know them. They are sealed in the store.
  */
-export class BridgedStates {
+class BridgedStates {
   readonly #store: Store;
   readonly #keys: SessionKeys;
   readonly #records: WatchedRecords<string | undefined>;
@@ -77,11 +77,13 @@ export class BridgedStates {
   share(session: McpSession): void {
     const sharing: Sharing = { unshared: [], write: Promise.resolve(), loaded: undefined };
     this.#sharings.set(session, sharing);
-    for (const [index, target] of bridgedTargets(session))
-      target.share = (change) => {
+    for (const [index, target] of bridgedTargets(session)) {
+      const share = (change: StateChange) => {
         sharing.unshared.push([index, change]);
         return this.#writeNext(session, sharing);
       };
+      target.share = share;
+    }
   }
 
   /** Gives a session the state that other replicas know; it keeps its own if the store does not respond. */

@@ -27,7 +27,7 @@ export function endedSessions(gateway: GatewayContext): EndedSessions | undefine
  * The sessions that clients have ended, at any replica: an id contains all that a replica needs to continue a session, so each
  * one has to learn of its end.
  */
-export class EndedSessions {
+class EndedSessions {
   readonly #store: Store;
   readonly #records: WatchedRecords<boolean>;
   /** When the sessions expire whose ends are not written yet, by their nonces. */
