@@ -135,7 +135,15 @@ export function asksModels(backends: readonly BackendConfig[]): boolean {
 
 /** Returns the backend through which clients choose the destination. */
 export function openProxyOf(backends: readonly RouteBackend[]): RouteBackend | undefined {
-  return backends.find(({ kind }) => backendOf(kind).isOpenProxy === true);
+  return backends.find((each) => chosenBy(each) !== undefined);
+}
+
+/** Returns what chooses the server of a backend for each request; `undefined` if it is fixed. */
+export function chosenBy<Kind extends BackendKind>({
+  kind,
+  config,
+}: BackendConfig<Kind>): "host" | "expression" | undefined {
+  return backendOf<Kind>(kind).chosenBy?.(config);
 }
 
 /** Reports backends that cannot share a route, and settings for several servers on a route with a single one. */

@@ -18,6 +18,7 @@ import {
 import {
   asksModels,
   checkShares,
+  chosenBy,
   itemTargetsOf,
   modelNamesOf,
   openProxyOf,
@@ -213,7 +214,10 @@ function checkOpenProxy(resource: RouteResource, route: string, context: RouteCo
   if (proxy === undefined || hasRules(resource) || hasOwnRules(proxy)) return;
   // Rules before routing suffice if every listener of the route has them.
   if (listenersOf(resource, context).every(hasRules)) return;
-  context.diagnostics.report("open-proxy", keyPlace(proxy.origin), { route, names: false });
+  context.diagnostics.report("open-proxy", keyPlace(proxy.origin), {
+    route,
+    by: chosenBy(proxy) ?? "host",
+  });
 }
 
 /** Returns the policies of a route through which clients choose the server. */

@@ -189,7 +189,7 @@ function checkBackends(
     (hostnames.length === 0 ? [listener.hostname] : hostnames).includes("*"),
   );
   if (isOpen && policies.length === 0) {
-    diagnostics.report("open-proxy", at, { route, names: true });
+    diagnostics.report("open-proxy", at, { route, by: "name" });
   }
 }
 

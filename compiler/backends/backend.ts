@@ -64,8 +64,8 @@ export interface Backend<
   readonly carries: (use: CarryingBackend<Config>) => readonly CarriedTraffic[];
   /** Which others a route may distribute its requests over by weight; `undefined` for none. */
   readonly takesWeight?: "withOthers" | "withItsKind";
-  /** Whether clients choose the server behind it, so that access rules are required. */
-  readonly isOpenProxy?: true;
+  /** Returns what chooses the server for each request, so that access rules are required; absent if it is fixed. */
+  readonly chosenBy?: (config: Config) => "host" | "expression";
   /** Returns the ports that clients may open tunnels to (CONNECT); `undefined` if none. */
   tunnelPorts?(node: Node): readonly number[] | undefined;
   /** Names that its generated code declares, each possibly followed by a number; routes get other names. */

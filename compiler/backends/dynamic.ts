@@ -80,7 +80,7 @@ export const dynamic: Backend<
   },
   protocol: "http",
   carries: () => [{ traffic: ["forwards", ...HTTP_SERVER] }],
-  isOpenProxy: true,
+  chosenBy: ({ target }) => (target === undefined ? "host" : "expression"),
   tunnelPorts: ({ tunnels }) => tunnels?.ports,
   names: ["upstream", "destinations", "tunnels", "destinationOf"],
   resolve: (

@@ -1,7 +1,7 @@
 import { type BackendConfig, type BackendKind, backendOf } from "../backends/index.ts";
 import type { Diagnostics } from "../diagnostics/diagnostic.ts";
 import { keyPlace, type Origin, placeKey } from "../diagnostics/diagnostic.ts";
-import { foundText, type Section, type Traffic, trafficText } from "../model/traffic.ts";
+import { foundText, isOfCalls, type Section, type Traffic, trafficText } from "../model/traffic.ts";
 import type { ListenerResource } from "./resources.ts";
 
 /** A section without effect, and the traffic that exists in its place. */
@@ -80,7 +80,8 @@ export function acts(actsOn: readonly Traffic[], carried: readonly Traffic[]): b
 /** Reports a section that cannot apply in its place. */
 export function reportIdle({ section, carried }: IdleSection, diagnostics: Diagnostics): void {
   const { name, actsOn, origin, isOptional = false } = section;
-  if (isOptional) {
+  // A child process is called without a connection, so nothing is unprotected.
+  if (isOptional || (carried.includes("children") && isOfCalls(actsOn))) {
     const params = { field: name, actsOn: trafficText(actsOn) };
     diagnostics.report("idle-model-field", keyPlace(origin), params);
     return;

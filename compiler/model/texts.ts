@@ -1,7 +1,11 @@
+import type { IssuerUrlName } from "../../runtime/auth/oauth/issuer-urls.ts";
+
 /** A string with parts that the gateway resolves from its environment when it starts. */
 export interface EnvTemplate {
   readonly kind: "env";
   readonly parts: readonly (string | EnvVariable)[];
+  /** URL that follows from the string, which is an issuer; absent for the string itself. */
+  readonly url?: IssuerUrlName;
 }
 
 /** `${NAME}` or `${NAME:-fallback}` in the configuration. */

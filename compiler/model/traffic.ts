@@ -53,6 +53,11 @@ export const HTTP_SERVER: readonly Traffic[] = ["upstreams", "upstreamTls", "ups
 /** Traffic of an HTTP server whose address is in the configuration. */
 export const NAMED_SERVER: readonly Traffic[] = [...HTTP_SERVER, "namedServers"];
 
+/** Whether a section only describes how servers are called. */
+export function isOfCalls(actsOn: readonly Traffic[]): boolean {
+  return actsOn.includes("mcpServers") || actsOn.every((each) => kinds[each].side === "backend");
+}
+
 /** Names kinds of traffic, each once: `MCP messages`. */
 export function trafficText(traffic: readonly Traffic[]): string {
   return [...new Set(traffic)].map((each) => kinds[each].words).join(" and ");

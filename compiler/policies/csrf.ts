@@ -10,11 +10,11 @@ interface CsrfConfig {
 }
 
 /** Returns the schema of a form; `origin` is that of an origin, whose format the specification leaves open. */
-const csrfSchema = (origin: Schema<string>) =>
+const csrfSchema = (origin: Schema<string>, minItems: number) =>
   object(
     {
       additionalOrigins: list(origin, {
-        minItems: 1,
+        minItems,
         maxItems: 16,
         description: "Origins whose pages may send requests, in addition to the gateway's own.",
       }),
@@ -27,9 +27,10 @@ const schema = csrfSchema(
     pattern: "^[a-z][a-z0-9+.\\-]*://[^\\s/*?#@]+$",
     form: 'an origin such as "https://app.example.com"',
   }),
+  0,
 );
 
-const kubernetesSchema = csrfSchema(shortText("`SCHEME://HOST` or `SCHEME://HOST:PORT`."));
+const kubernetesSchema = csrfSchema(shortText("`SCHEME://HOST` or `SCHEME://HOST:PORT`."), 1);
 
 /** Refuses state-changing requests that browsers send on behalf of other sites' pages. */
 export const csrf: Policy<

@@ -94,7 +94,7 @@ export const requestMirror: Policy<
   scope: ["route"],
   schema,
   traits: {
-    actsOn: ["forwards"],
+    actsOn: ["forwards", "mcp", "llm"],
   },
   names: ["mirror"],
   lowering: {

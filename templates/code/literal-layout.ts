@@ -113,8 +113,15 @@ function readerAfter(before: string, isLast: boolean): EnvReader {
   return /[/?#]/.test(afterScheme) ? "pathPart" : "hostPart";
 }
 
-/** Writes a string with variables that are read at start: `env("HOST")`, or a template literal around it. */
-function envTemplate({ parts }: EnvTemplate): Code {
+/** Writes a string with variables that are read at start, or the URL that follows from it. */
+function envTemplate({ url, ...template }: EnvTemplate): Code {
+  const text = variablesCode(template);
+  if (url === undefined) return text;
+  return code`${imported("gwc/runtime/auth/oauth/issuer-urls", "issuerUrl")}(${literal(url)}, ${text})`;
+}
+
+/** Writes `env("HOST")`, or a template literal around it. */
+function variablesCode({ parts }: Pick<EnvTemplate, "parts">): Code {
   const call = (part: EnvVariable, reader: EnvReader): Code => {
     const read = imported("gwc/runtime/process/startup-values", reader);
     return part.fallback === undefined

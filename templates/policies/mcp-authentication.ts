@@ -83,16 +83,13 @@ function metadataStep({ adapted }: Settings): Code {
 }
 
 function oauthSettings({ issuer, adapted, resourceMetadata }: Settings): Printable {
-  const authority = adapted?.withoutResource?.authority;
+  const tenant = adapted?.withoutResource?.metadata;
   const urls: Code = code`${imported(`${OAUTH}/well-known`, "metadataUrls")}(${literal(issuer)})`;
   return {
     issuer,
-    ...(authority === undefined
+    ...(tenant === undefined
       ? { metadataUrls: urls }
-      : {
-          metadataUrls: [`${authority}/v2.0/.well-known/openid-configuration`],
-          metadataIssuer: `${authority}/v2.0`,
-        }),
+      : { metadataUrls: [tenant.url], metadataIssuer: tenant.issuer }),
     resourceMetadata: {
       // With an adapted provider, clients see the gateway as the authorization server.
       ...(adapted === undefined ? { authorization_servers: [issuer] } : {}),

@@ -72,6 +72,31 @@ it("AWS's own library signs like the gateway", async () => {
   expect(upstream.received).toHaveLength(requests.length);
 });
 
+it("requests to a server of another provider in AWS are signed for its region", async () => {
+  const message = { type: "message", role: "assistant", content: [{ type: "text", text: "hi" }] };
+  const upstream = await startScripted((response) => response.end(JSON.stringify(message)));
+  const serviceName = "aws-external-anthropic";
+  const model = {
+    name: "*",
+    provider: "anthropic",
+    params: { awsRegion: scope.region, baseUrl: `http://${upstream.host}/v1` },
+    auth: { aws: { ...staticKeys, serviceName } },
+  };
+  const env = { SECRET: keys.secretAccessKey };
+  const gateway = await startGateway({ env, config: { llm: { port: await freePort(), models: [model] } } });
+  const body = JSON.stringify({
+    model: "m",
+    max_tokens: 9,
+    messages: [{ role: "user", content: "a" }],
+  });
+  await send(`${gateway.url}/v1/messages`, "POST", { "content-type": "application/json" }, body);
+  const [request] = upstream.received;
+  if (request === undefined) throw new Error("nothing was received");
+  const signature = await expectedSignature(request, keys, { ...scope, service: serviceName });
+  expect(request.headers.authorization).toBe(signature);
+  expect(request.url).toBe("/v1/messages");
+});
+
 it("the keys are in no log", async () => {
   const { gateway } = await start(staticKeys, { SECRET: keys.secretAccessKey });
   await send(`${gateway.url}/`, "GET");

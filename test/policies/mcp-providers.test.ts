@@ -269,23 +269,26 @@ beforeAll(async () => {
           ...front("entra"),
         }),
         route("okta", okta, { provider: { okta: {} } }),
+        route("okta-variable", { ...okta, issuer: "${OKTA}" }, { provider: { okta: {} } }),
         route("okta-known", okta, { provider: { okta: {} }, clientId: "known" }),
         route("authentik", authentik, { provider: { authentik: {} }, clientId: "known" }),
         route("bare", authentik, {
           clientId: "known",
           jwks: { url: `${authentik.issuer}/jwks/` },
         }),
-        route("entra", entra, {
-          provider: { entra: {} },
-          clientId: "known",
-          clientSecret: "${CLIENT_SECRET}",
-          jwks: keys,
-        }),
+        ...[entra, { ...entra, issuer: "${ENTRA}" }].map((product, index) =>
+          route(index === 0 ? "entra" : "entra-variable", product, {
+            provider: { entra: {} },
+            clientId: "known",
+            clientSecret: "${CLIENT_SECRET}",
+            jwks: keys,
+          }),
+        ),
       ],
     },
   ];
   gateway = await startGateway({
-    env: { CLIENT_SECRET: SECRET },
+    env: { CLIENT_SECRET: SECRET, OKTA: okta.issuer, ENTRA: entra.issuer },
     config: { binds: [{ port, listeners }] },
   });
 });
@@ -303,14 +306,17 @@ async function tokenOf(response: Response): Promise<string> {
 }
 
 describe("mcpAuthentication with Okta", () => {
-  it("clients register through the gateway and get a token for the audience", async () => {
-    const endpoints = await endpointsOf(gateway, "okta");
-    const { status, client: own } = await register(endpoints, JSON.stringify(client));
-    expect(status).toBe(201);
-    const token = await tokenOf(await logIn(endpoints, own.client_id, `${gateway.url}/okta`));
-    expect(await statusWith("okta", token)).toBe(200);
-    expect(await statusWith("okta", "x")).toBe(401);
-  });
+  it.each(["okta", "okta-variable"])(
+    "clients of the route %s register through the gateway and get a token for the audience",
+    async (route) => {
+      const endpoints = await endpointsOf(gateway, route);
+      const { status, client: own } = await register(endpoints, JSON.stringify(client));
+      expect(status).toBe(201);
+      const token = await tokenOf(await logIn(endpoints, own.client_id, `${gateway.url}/${route}`));
+      expect(await statusWith(route, token)).toBe(200);
+      expect(await statusWith(route, "x")).toBe(401);
+    },
+  );
 
   it("a known client needs no registration at the provider", async () => {
     const endpoints = await endpointsOf(gateway, "okta-known");
@@ -347,15 +353,35 @@ describe("mcpAuthentication with authentik, or no provider", () => {
 });
 
 describe("mcpAuthentication with Entra", () => {
-  it("requests arrive without the resource, and with the secret of the known client", async () => {
-    const endpoints = await endpointsOf(gateway, "entra");
-    expect(endpoints.code_challenge_methods_supported).toContain("S256");
-    const { client: own } = await register(endpoints, JSON.stringify(client));
-    const token = await tokenOf(await logIn(endpoints, own.client_id, `${gateway.url}/entra`));
-    expect(await statusWith("entra", token)).toBe(200);
-    expect(entra.asked.map(({ form }) => form.has("resource"))).not.toContain(true);
-    expect(entra.asked.at(-1)?.form.get("client_secret")).toBe(SECRET);
-    expect(gateway.output).not.toContain(SECRET);
+  it.each(["entra", "entra-variable"])(
+    "requests of the route %s arrive without the resource, and with the secret of the known client",
+    async (route) => {
+      const endpoints = await endpointsOf(gateway, route);
+      expect(endpoints.code_challenge_methods_supported).toContain("S256");
+      const { client: own } = await register(endpoints, JSON.stringify(client));
+      const token = await tokenOf(await logIn(endpoints, own.client_id, `${gateway.url}/${route}`));
+      expect(await statusWith(route, token)).toBe(200);
+      expect(entra.asked.map(({ form }) => form.has("resource"))).not.toContain(true);
+      expect(entra.asked.at(-1)?.form.get("client_secret")).toBe(SECRET);
+      expect(gateway.output).not.toContain(SECRET);
+    },
+  );
+
+  it("an issuer of the environment without a tenant ends the start", async () => {
+    const policies = {
+      mcpAuthentication: {
+        issuer: "${ENTRA}",
+        audiences: [AUDIENCE],
+        provider: { entra: {} },
+        clientId: "known",
+      },
+    };
+    const backends = [{ mcp: { targets: [{ name: "t", mcp: { host: "http://127.0.0.1:1" } }] } }];
+    const listeners = [{ routes: [{ policies, backends }] }];
+    const env = { ENTRA: "https://login.microsoftonline.com" };
+    await expect(startGateway({ env, listeners })).rejects.toThrow(
+      "the environment's issuer of mcpAuthentication is not one of Microsoft Entra",
+    );
   });
 
   it.each([

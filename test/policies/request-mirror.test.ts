@@ -18,6 +18,19 @@ beforeAll(async () => {
       url === "/retried" && response.req.headers["x-retry-attempt"] === undefined ? 503 : 200;
     response.end("upstream");
   });
+  const server = await startScripted((response, _count, { body }) => {
+    const { id, method } = JSON.parse(body.toString());
+    const result = {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      serverInfo: { name: "server", version: "1" },
+    };
+    const completion = { object: "chat.completion", choices: [] };
+    response.writeHead(200, json);
+    response.end(
+      JSON.stringify(method === undefined ? completion : { jsonrpc: "2.0", id, result }),
+    );
+  });
   mirror = await startScripted((response) => {
     if (!isMirrorSilent) response.writeHead(500).end("mirror");
   });
@@ -29,6 +42,18 @@ beforeAll(async () => {
       half: { policies: { requestMirror: { backend, percentage: 0.5 } }, backends },
       none: { policies: { requestMirror: { backend, percentage: 0 } }, backends },
       down: { policies: { requestMirror: { backend: { host: "127.0.0.1:1" } } }, backends },
+      mcp: {
+        policies: { requestMirror: { backend } },
+        backends: [
+          { mcp: { targets: [{ name: "t", mcp: { host: `http://${server.host}/mcp` } }] } },
+        ],
+      },
+      llm: {
+        policies: { requestMirror: { backend }, ai: { routes: { "/llm": "completions" } } },
+        backends: [
+          { ai: { name: "a", hostOverride: server.host, provider: { openAI: { model: "m" } } } },
+        ],
+      },
       retried: {
         policies: { requestMirror: { backend }, retry: { attempts: 1, codes: [503] } },
         backends,
@@ -51,6 +76,21 @@ beforeEach(() => {
   mirror.received.length = 0;
   isMirrorSilent = false;
 });
+
+const json = { "content-type": "application/json" };
+const messages = {
+  mcp: JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "test", version: "1" },
+    },
+  }),
+  llm: JSON.stringify({ model: "m", messages: [{ role: "user", content: "hi" }] }),
+};
 
 /** The copies of requests to a path. Those of earlier tests may still arrive. */
 const copies = (path: string) => mirror.received.filter(({ url }) => url === path);
@@ -79,6 +119,21 @@ describe("requestMirror", () => {
     expect(await mirrored("/new")).toMatchObject({
       headers: { host: "new.example", "x-team": "blue" },
     });
+  });
+
+  it("messages to MCP servers and models are copied as the client sent them", async () => {
+    for (const [route, headers] of [
+      ["mcp", { accept: "application/json, text/event-stream" }],
+      ["llm", {}],
+    ] as const) {
+      const target = `${gateway.url}/${route}`;
+      const body = Buffer.from(messages[route]);
+      const { status } = await send(target, "POST", { ...headers, ...json }, body);
+      expect({ route, status }).toEqual({ route, status: 200 });
+      const copy = await mirrored(`/${route}`);
+      expect(copy.method).toBe("POST");
+      expect(copy.body.equals(body)).toBe(true);
+    }
   });
 
   it("a share of the requests is copied", async () => {

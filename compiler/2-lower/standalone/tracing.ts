@@ -38,8 +38,10 @@ interface TracingPlaces {
 }
 
 function readProcessTracing(value: ProcessTracingValue, origin: Origin): TracingConfig {
-  const { otlpEndpoint, headers, otlpProtocol: protocol = "grpc", path, fields } = value;
+  const { otlpEndpoint, headers, otlpProtocol, path, fields } = value;
   const at = childOf(origin, "fields");
+  // Calls of gRPC have no path of their own.
+  const protocol = otlpProtocol ?? (isWithPath(otlpEndpoint) ? "http" : "grpc");
   const hasPath = protocol === "http" && path === undefined && isWithPath(otlpEndpoint);
   return {
     collector: {

@@ -238,7 +238,7 @@ function paramsSchema() {
       ),
       api: apiField(CHAT_APIS),
       ...providerServerFields(),
-      awsRegion: text("AWS region (Bedrock).", {
+      awsRegion: text("AWS region of Bedrock, or of the signature of `auth.aws`.", {
         maxLength: 63,
         pattern: "^[a-z0-9-]+$",
         form: "lower-case letters, digits and dashes",
@@ -314,12 +314,19 @@ function paramChecks({
   const has = (value: Readonly<Record<string, unknown>>, param: OwnParam): boolean =>
     isRecord(value.params) && value.params[param] !== undefined;
   const kinds = JSON.stringify(keys);
-  const misplaced = ownParams.map((param) => ({
-    message: `"${param}" requires a model of ${kind}`,
-    field: "params",
-    holds: (value: Readonly<Record<string, unknown>>) => isOwn(value) || !has(value, param),
-    cel: `self.provider in ${kinds} || !has(self.params) || !has(self.params.${param})`,
-  }));
+  const misplaced = ownParams.map((param) => {
+    // The region of a signature, which servers of other providers in AWS require as well.
+    const isSigned = param === "awsRegion";
+    return {
+      message: `"${param}" requires a model of ${kind}${isSigned ? ", or `auth: {aws: {}}`" : ""}`,
+      field: "params",
+      holds: (value: Readonly<Record<string, unknown>>) =>
+        isOwn(value) || !has(value, param) || (isSigned && signs(value)),
+      cel:
+        `self.provider in ${kinds} || !has(self.params) || !has(self.params.${param})` +
+        (isSigned ? " || (has(self.auth) && has(self.auth.aws))" : ""),
+    };
+  });
   if (neededParams.length === 0) return misplaced;
   const given = neededParams.map((param) => `has(self.params.${param})`);
   const needed = {
@@ -329,6 +336,10 @@ function paramChecks({
     cel: `!(self.provider in ${kinds}) || (has(self.params) && [${given}].filter(x, x).size() == 1)`,
   };
   return [...misplaced, needed];
+}
+
+function signs({ auth }: Readonly<Record<string, unknown>>): boolean {
+  return isRecord(auth) && auth.aws !== undefined;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -127,6 +127,9 @@ function readModel(
       auth: { ...keyOf(readSecretValue(key, keyOrigin)), origin: paramsOrigin },
     }),
     ...own,
+    ...(own?.auth?.kind === "aws" && {
+      auth: { ...own.auth, region: own.auth.region ?? params.awsRegion },
+    }),
   };
   return {
     // Providers of the same model need distinct names.

@@ -19,6 +19,7 @@ import { camelCase } from "../../model/identifiers.ts";
 import { type LlmPolicies, type RouteType, SHARED_FIELDS } from "../../model/llm-policies.ts";
 import type { ModelPrices } from "../../model/model-prices.ts";
 import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
+import { awsScopeOf } from "../parts/aws-scope.ts";
 import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
 import {
   backendKey,
@@ -68,7 +69,8 @@ export function resolveProvider(
   const aws = providerAwsScope(options);
   const ambient = aws === undefined ? unit.isGoogleCloud && AMBIENT_GCP : AMBIENT_AWS;
   const auth = withAmbient(merged.auth, ambient || undefined, origin);
-  const resolved = resolveConnection({ ...merged, ...(auth && { auth }) }, context, aws);
+  const scope = aws ?? (server && awsScopeOf(server.address));
+  const resolved = resolveConnection({ ...merged, ...(auth && { auth }) }, context, scope);
   const own = endpointsOf(config, place, context.diagnostics);
   const at = resolveProviderServer(config, own ?? {}, context.diagnostics);
   const header = keyHeaderOf(unit.credential, Object.values(at?.endpoints ?? {}));
@@ -77,7 +79,7 @@ export function resolveProvider(
   const connection = isHeader ? withoutAuthorization : resolved;
   const key = backendKey(auth, context);
   reportShared(config, inherited, context.diagnostics);
-  if (merged.auth?.kind === "aws" && aws === undefined) {
+  if (merged.auth?.kind === "aws" && scope === undefined) {
     const params = { field: "aws", actsOn: "requests to services of AWS", found: undefined };
     context.diagnostics.report("misplaced-field", keyPlace(merged.auth.origin), params);
   }

@@ -1,5 +1,12 @@
 import { message } from "./message.ts";
 
+const OPEN_PROXY_HINTS = {
+  host: `add "authorization" to its policies, for example rules: ['request.host in ["api.example.com", "api.example.com:443"]']; the host of CONNECT has its port`,
+  name: "list its hostnames, or add authorization to its policies",
+  expression:
+    'add "authorization" to its policies, with rules for what "target" reads, or for who may send requests',
+};
+
 /** Diagnostics about connections with clients and backends. */
 export const connectionMessages = {
   "proxy-of-anyone": message<Record<never, never>>({
@@ -135,15 +142,16 @@ export const connectionMessages = {
     explanation:
       "The token is restored before a backend is chosen. A backend that should not get the token must not see it.",
   }),
-  "open-proxy": message<{ route: string; names: boolean }>({
+  "open-proxy": message<{ route: string; by: "host" | "name" | "expression" }>({
     severity: "error",
-    text: ({ route }) => `clients can reach any host through the route "${route}"`,
-    hint: ({ names }) =>
-      names
-        ? "list its hostnames, or add authorization to its policies"
-        : `add "authorization" to its policies, for example rules: ['request.host in ["api.example.com", "api.example.com:443"]']; the host of CONNECT has its port`,
+    text: ({ route, by }) =>
+      by === "expression"
+        ? `every client can reach what "target" computes through the route "${route}"`
+        : `clients can reach any host through the route "${route}"`,
+    hint: ({ by }) => OPEN_PROXY_HINTS[by],
     explanation:
-      "A dynamic backend connects to the host that the client chooses. Without an `authorization` rule on its route " +
+      "A dynamic backend connects to the host that the client chooses, or that `target` computes from the request. " +
+      "Without an `authorization` rule on its route " +
       "the gateway would be an open proxy. For TLS connections, `hostnames` limit the destinations in the same way. " +
       "Non-public addresses are always refused unless `allowPrivate` allows them.",
   }),

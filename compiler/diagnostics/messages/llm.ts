@@ -211,7 +211,8 @@ export const llmMessages = {
     explanation:
       "`health` decides which server of several gets a request. `tokenize` deducts an estimate from token limits. Without them, nothing changes. " +
       "`unsupported` is about fields that a translated request cannot have. " +
-      "`urlRewrite` changes the path that a backend sees: calls of models and MCP servers have paths of their own.",
+      "`urlRewrite` changes the path that a backend sees: calls of models and MCP servers have paths of their own. " +
+      "A child process is called without a connection, so there is nothing to retry, to encrypt or to send a credential to.",
   }),
   "unpriced-model": message<{ model: string | undefined; system: string }>({
     severity: "warning",

@@ -5,12 +5,7 @@ import type { MountedFile, Text } from "../../model/texts.ts";
 import { issuerJwks, type JwksConfig } from "../jwt-auth/jwks.ts";
 import type { ResolveContext } from "../policy.ts";
 import { type FrontConfig, type FrontNode, resolveFront } from "./authorization-server.ts";
-import {
-  entraAuthority,
-  type IdentityProvider,
-  identityProviders,
-  urlOf,
-} from "./identity-providers.ts";
+import { type IdentityProvider, identityProviders, urlOf } from "./identity-providers.ts";
 
 /** An authorization server and its known client, as configured. */
 export interface AuthorizationServerConfig {
@@ -50,7 +45,8 @@ interface OwnServerNode extends FrontNode {
 
 /** A tenant of Entra, whose endpoints refuse the parameter `resource`. */
 interface WithoutResourceNode {
-  readonly authority: string;
+  /** URL of the tenant's metadata, and the issuer in it. */
+  readonly metadata: { readonly url: Text; readonly issuer: Text };
   readonly client: { readonly id: Text; readonly secret: Text | MountedFile } | undefined;
 }
 
@@ -89,13 +85,12 @@ export function adaptedServer(
   }
   if (provider === undefined && clientId === undefined) return undefined;
   const audience = takesAudience === true ? (audiences[0] ?? "") : undefined;
-  const authority =
-    refusesResource === true && typeof issuer === "string" ? entraAuthority(issuer) : undefined;
+  const metadata = refusesResource === true ? tenantMetadata(issuer) : undefined;
   const url = place === undefined || clientId !== undefined ? undefined : urlOf(issuer, place);
   const lacksUrl = place !== undefined && clientId === undefined && url === undefined;
   if (
     provider !== undefined &&
-    (lacksUrl || (refusesResource === true && authority === undefined))
+    (lacksUrl || (refusesResource === true && metadata === undefined))
   ) {
     reportIssuer(provider, at, diagnostics);
     return "mistake";
@@ -122,10 +117,10 @@ export function adaptedServer(
           ? undefined
           : { kind: "forward", url },
     withoutResource:
-      authority === undefined
+      metadata === undefined
         ? undefined
         : {
-            authority,
+            metadata,
             client:
               clientId === undefined || secret === undefined ? undefined : { id: clientId, secret },
           },
@@ -139,7 +134,13 @@ export function adaptedServer(
 /** Providers at which clients cannot register. */
 const UNREGISTERED: readonly IdentityProvider[] = ["authentik", "entra"];
 
+/** Returns the metadata of a tenant of Entra; `undefined` if the issuer is of another provider. */
+function tenantMetadata(issuer: Text): WithoutResourceNode["metadata"] | undefined {
+  const [url, own] = [urlOf(issuer, "entraMetadata"), urlOf(issuer, "entraIssuer")];
+  return url === undefined || own === undefined ? undefined : { url, issuer: own };
+}
+
 function reportIssuer(provider: IdentityProvider, at: Origin, diagnostics: Diagnostics): void {
-  const expected = `an issuer of ${identityProviders[provider].title}, without variables`;
+  const expected = `an issuer of ${identityProviders[provider].title}`;
   diagnostics.report("bad-format", at, { field: '"issuer"', expected });
 }

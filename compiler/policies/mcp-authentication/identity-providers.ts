@@ -1,3 +1,4 @@
+import { type IssuerUrlName, issuerUrls } from "../../../runtime/auth/oauth/issuer-urls.ts";
 import type { Text } from "../../model/texts.ts";
 
 /** Identity providers whose metadata must be adapted for MCP clients. */
@@ -21,11 +22,8 @@ export interface ProviderTraits {
   readonly refusesResource?: true;
 }
 
-/**
- * A URL that depends on the issuer: a path below it, or a function, which returns `undefined` if the issuer is not one of
- * this provider.
- */
-export type IssuerUrl = string | ((issuer: string) => string | undefined);
+/** A URL that depends on the issuer: a path below it, or one that the runtime computes. */
+export type IssuerUrl = `/${string}` | IssuerUrlName;
 
 /** Identity providers by name. */
 export const identityProviders: Readonly<Record<IdentityProvider, ProviderTraits>> = {
@@ -39,61 +37,21 @@ export const identityProviders: Readonly<Record<IdentityProvider, ProviderTraits
     title: "Okta",
     keys: "/v1/keys",
     takesAudience: true,
-    // Registration belongs to the organization, not to one of its authorization servers.
-    registration: (issuer) => `${new URL(issuer).origin}/oauth2/v1/clients`,
+    registration: "oktaRegistration",
   },
-  descope: {
-    title: "Descope",
-    keys: (issuer) => {
-      const { origin, project } = descopeServer(issuer) ?? {};
-      return project === undefined
-        ? `${issuer.replace(/\/$/, "")}/.well-known/jwks.json`
-        : `${origin}/${project}/.well-known/jwks.json`;
-    },
-    registration: (issuer) => {
-      const { origin, project, server } = descopeServer(issuer) ?? {};
-      return project && `${origin}/v1/mgmt/mcp/client/${project}/${server}/register`;
-    },
-  },
+  descope: { title: "Descope", keys: "descopeKeys", registration: "descopeRegistration" },
   authentik: { title: "authentik", keys: "/jwks/" },
-  entra: {
-    title: "Microsoft Entra",
-    keys: (issuer) => {
-      const authority = entraAuthority(issuer);
-      return authority && `${authority}/discovery/v2.0/keys`;
-    },
-    refusesResource: true,
-  },
+  entra: { title: "Microsoft Entra", keys: "entraKeys", refusesResource: true },
 };
 
-/**
- * Returns the tenant's authority of an Entra issuer (`https://login.microsoftonline.com/TENANT/v2.0`, or
- * `https://sts.windows.net/TENANT/` for tokens of version 1); `undefined` for another URL.
- */
-export function entraAuthority(issuer: string): string | undefined {
-  const { origin, pathname } = new URL(issuer);
-  const [, tenant] = /^\/([^/]+)(?:\/v2\.0)?\/?$/.exec(pathname) ?? [];
-  const login = origin === "https://sts.windows.net" ? "https://login.microsoftonline.com" : origin;
-  return tenant && `${login}/${tenant}`;
-}
-
-interface DescopeServer {
-  readonly origin: string;
-  readonly project: string;
-  readonly server: string;
-}
-
-/** Returns the project and server of an issuer for agents (`/v1/apps/agentic/PROJECT/SERVER`). */
-function descopeServer(issuer: string): DescopeServer | undefined {
-  const { origin, pathname } = new URL(issuer);
-  const [, project, server] = /^\/v1\/apps\/agentic\/([^/]+)\/([^/]+)/.exec(pathname) ?? [];
-  return project === undefined || server === undefined ? undefined : { origin, project, server };
-}
-
-/** Returns a URL for an issuer; `undefined` if that needs another issuer, or one that is known at build. */
+/** Returns a URL for an issuer; `undefined` if that needs another issuer. */
 export function urlOf(issuer: Text, url: IssuerUrl): Text | undefined {
-  if (typeof url === "string") return withPath(issuer, url);
-  return typeof issuer === "string" ? url(issuer) : undefined;
+  if (isPath(url)) return withPath(issuer, url);
+  return typeof issuer === "string" ? issuerUrls[url](issuer) : { ...issuer, url };
+}
+
+function isPath(url: IssuerUrl): url is `/${string}` {
+  return url.startsWith("/");
 }
 
 function withPath(issuer: Text, path: string): Text {

@@ -2,21 +2,44 @@ import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { compareManifests } from "./compared-manifests.ts";
 import { type MeasuredFile, measureFolder } from "./measured-files.ts";
-import { MEASURED_FILE, type MeasuredRelease } from "./page.ts";
+import {
+  lastMeasurement,
+  MEASURED_FILE,
+  type MeasuredPart,
+  type MeasuredRelease,
+  type Measurement,
+} from "./page.ts";
 
 /**
  * `measure.ts FOLDER...` prints which configurations below the folders are accepted, and why the others are not. With
  * `--checkout CHECKOUT` first, files that they refer to may also be in a checkout of agentgateway.
  * `measure.ts --write RELEASE=CHECKOUT...` records the results for checkouts of agentgateway, which `npm run docs` prints.
+ * `measure.ts --write-snippets CHECKOUT WEBSITE` records those for a checkout of its website.
  */
 const [first = "", ...rest] = process.argv.slice(2);
 if (first === "--write") {
   const releases = rest.map((each) => measuredRelease(...pairOf(each)));
-  writeFileSync(MEASURED_FILE, `${JSON.stringify(releases, null, 2)}\n`);
+  record({ ...lastMeasurement(), releases });
+} else if (first === "--write-snippets") {
+  const [checkout = "", website = ""] = rest;
+  record({ ...lastMeasurement(), snippets: measuredDocuments(checkout, website) });
 } else if (first === "--checkout") {
   const [checkout = "", ...folders] = rest;
   for (const folder of folders) printFolder(folder, checkout);
 } else for (const folder of [first, ...rest]) printFolder(folder);
+
+function record(measurement: Measurement): void {
+  writeFileSync(MEASURED_FILE, `${JSON.stringify(measurement, null, 2)}\n`);
+}
+
+/** Measures the documents of the current release; those of others have its version in their names. */
+function measuredDocuments(checkout: string, website: string): MeasuredPart {
+  const measured = ["content/docs/standalone/latest", "assets/agw-docs"]
+    .flatMap((inside) => measureFolder(website, { inside, checkout }))
+    .filter(({ kind, name }) => kind === "standalone" && !/-\d\dx\.md:/.test(name));
+  const different = measured.filter(({ errors }) => errors.length > 0);
+  return { total: measured.length, different: different.map(({ name }) => name) };
+}
 
 function pairOf(argument: string): readonly [release: string, checkout: string] {
   const at = argument.indexOf("=");

@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { parseAllDocuments } from "yaml";
+import { isDeepStrictEqual } from "node:util";
+import { parseAllDocuments, stringify } from "yaml";
 import { DOCUMENTS } from "../../../compiler/backends/mcp/openapi-copy.ts";
 import { type Host, memoryHost, realHost } from "../../../compiler/host.ts";
 import { checkInput } from "../../../compiler/inspect/check-input.ts";
 import { root } from "../../harness/root.ts";
+import { completedSnippets, isOfClients, withoutPlaceholders } from "./completed-snippets.ts";
 
 /** A configuration of another project, and the errors that gwc reports for it. */
 export interface MeasuredFile {
@@ -22,7 +24,7 @@ const FETCHED = JSON.stringify({
 /** Top-level fields of which a standalone file has at least one. */
 const STANDALONE = new Set(["binds", "gateways", "llm", "mcp", "routes", "tcpRoutes"]);
 const OWN_GROUP = /^apiVersion:\s*["']?(gateway\.networking\.k8s\.io|agentgateway\.dev)\//m;
-const FENCE = /^(\s*)```(?:ya?ml|sh|bash|shell)?[^\n]*\n([\s\S]*?)^\s*```/gm;
+const FENCE = /^([ \t]*)```[^\n]*\n([\s\S]*?)^[ \t]*```/gm;
 const HEREDOC = /<<-?\s*["']?(\w+)["']?[^\n]*\n([\s\S]*?)^\s*\1\s*$/m;
 
 /** Files that readers of a document create, by the end of their names: contents that are valid there. */
@@ -55,22 +57,45 @@ export function measureFolder(
     const text = readFileSync(file, "utf8");
     const name = path.relative(folder, file);
     if (/\.ya?ml$/.test(file)) return measured(name, text, file, host);
+    const inFolder = path.join(path.dirname(file), "config.yaml");
+    // Parts of manifests have fields of the same names.
+    const hasFragments =
+      !OWN_GROUP.test(text.replaceAll(/^[ \t]+/gm, "")) && !text.includes("kubectl");
     return snippetsOf(text).flatMap(({ line, yaml }) => {
-      const snippet = memoryHost({ "config.yaml": yaml });
-      const inFolder = path.join(path.dirname(file), "config.yaml");
-      const { readText } = host;
-      return measured(`${name}:${line}`, yaml, inFolder, {
-        ...snippet,
-        variable: host.variable,
-        readText: (asked) => {
-          if (asked === inFolder) return snippet.readText("config.yaml");
-          const read = readText(asked);
-          const [, text] = CREATED.find(([name]) => name.test(asked)) ?? [];
-          return read.kind === "text" || text === undefined ? read : { kind: "text", text };
-        },
-      });
+      const snippet = withoutPlaceholders(yaml);
+      const texts = hasFragments ? wholeTexts(snippet) : [snippet];
+      const results = texts.flatMap((each) =>
+        measured(`${name}:${line}`, each, inFolder, withFile(each, inFolder, host)),
+      );
+      // A fragment is accepted if one of the files that it may be part of is.
+      const accepted = results.find(({ errors }) => errors.length === 0);
+      return [accepted ?? results.slice(0, 1)].flat();
     });
   });
+}
+
+/** Returns a snippet as it is if it is whole, and else as the files that it may be part of. */
+function wholeTexts(snippet: string): readonly string[] {
+  const value = kindless(snippet) ? firstDocument(snippet) : undefined;
+  const files = completedSnippets(value);
+  return kindOf(snippet) === undefined || files.some((each) => !isDeepStrictEqual(each, value))
+    ? files.map((each) => stringify(each))
+    : [snippet];
+}
+
+/** Reads the snippet itself, files next to it, and those that readers of a document create. */
+function withFile(yaml: string, inFolder: string, host: Host): Host {
+  const snippet = memoryHost({ "config.yaml": yaml });
+  return {
+    ...snippet,
+    variable: host.variable,
+    readText: (asked) => {
+      if (asked === inFolder) return snippet.readText("config.yaml");
+      const read = host.readText(asked);
+      const [, text] = CREATED.find(([name]) => name.test(asked)) ?? [];
+      return read.kind === "text" || text === undefined ? read : { kind: "text", text };
+    },
+  };
 }
 
 /** Returns a value for a variable that has the form which its name suggests. */
@@ -112,14 +137,24 @@ function measured(name: string, text: string, file: string, host: Host): readonl
 
 function kindOf(text: string): MeasuredFile["kind"] | undefined {
   if (OWN_GROUP.test(text)) return "manifest";
-  if (text.includes("\nkind:") || text.startsWith("kind:")) return undefined;
-  const [document] = parseAllDocuments(text, { logLevel: "silent", uniqueKeys: false });
-  const value: unknown = document?.errors.length === 0 ? document.toJS() : undefined;
+  const value = kindless(text) ? firstDocument(text) : undefined;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   // Clients of MCP name their own schema, and call their servers `mcp`, too.
-  const isOther = "$schema" in value && !String(value.$schema).includes("agentgateway");
+  const isOther =
+    ("$schema" in value && !String(value.$schema).includes("agentgateway")) || isOfClients(value);
   const isOwn = Object.keys(value).some((key) => STANDALONE.has(key));
   return isOwn && !isOther ? "standalone" : undefined;
+}
+
+/** Whether a document is no resource of Kubernetes. */
+function kindless(text: string): boolean {
+  return !/^kind:/m.test(text);
+}
+
+/** Returns the contents of the first document of YAML; `undefined` if it is none. */
+function firstDocument(text: string): unknown {
+  const [document] = parseAllDocuments(text, { logLevel: "silent", uniqueKeys: false });
+  return document?.errors.length === 0 ? document.toJS() : undefined;
 }
 
 /** Returns the YAML of the fences of a document, without the indentation of its list item. */

@@ -11,6 +11,13 @@ export interface MeasuredRelease {
   readonly manifests: MeasuredPart;
 }
 
+/** Results of the measurement. */
+export interface Measurement {
+  readonly releases: readonly MeasuredRelease[];
+  /** Standalone snippets of the documentation. */
+  readonly snippets: MeasuredPart;
+}
+
 /** Files of one kind, and those that are refused or differ. */
 export interface MeasuredPart {
   readonly total: number;
@@ -21,6 +28,7 @@ export interface MeasuredPart {
 interface Reasons {
   readonly examples: Readonly<Record<string, string>>;
   readonly manifests: Readonly<Record<string, string>>;
+  readonly snippets: Readonly<Record<string, string>>;
 }
 
 const folder = import.meta.dirname;
@@ -28,7 +36,7 @@ const folder = import.meta.dirname;
 export const MEASURED_FILE = path.join(folder, "measured.json");
 
 /** Returns the results of the last measurement. */
-export function measuredReleases(): readonly MeasuredRelease[] {
+export function lastMeasurement(): Measurement {
   return JSON.parse(readFileSync(MEASURED_FILE, "utf8"));
 }
 
@@ -39,8 +47,8 @@ export function reasons(): Reasons {
 
 /** Returns the document about compatibility: its prose, with tables of what was measured. */
 export function compatibilityPage(): string {
-  const releases = measuredReleases();
-  const { examples, manifests } = reasons();
+  const { releases, snippets: measuredSnippets } = lastMeasurement();
+  const { examples, manifests, snippets } = reasons();
   const tables: Readonly<Record<string, string>> = {
     measured: table(
       ["agentgateway", "standalone examples accepted", "manifests with the same conditions"],
@@ -48,6 +56,8 @@ export function compatibilityPage(): string {
     ),
     examples: table(["file", "reason"], rows(examples)),
     manifests: table(["manifest", "reason"], rows(manifests)),
+    snippetShare: share(measuredSnippets),
+    snippets: table(["document and line", "reason"], rows(snippets)),
   };
   const prose = readFileSync(path.join(folder, "page.md"), "utf8");
   return prose.replaceAll(/\{\{(\w+)\}\}/g, (_, name) => tables[name] ?? "");
