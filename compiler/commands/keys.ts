@@ -5,6 +5,7 @@ import { ChoiceError, readChoices, readSpan } from "../inspect/keys/key-choices.
 import { keyFindings, keyJson, keyTable } from "../inspect/keys/key-table.ts";
 import { readLitellmKeys } from "../inspect/keys/litellm-keys.ts";
 import { NoStoreError, openKeys } from "../inspect/keys/open-keys.ts";
+import { publicKeySet } from "../inspect/keys/public-key-set.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
 import { gateway } from "./shared-options.ts";
@@ -22,6 +23,7 @@ export const keys: Command = {
     "rotate NAME  makes a new key; the old one stays valid for --overlap (24h)\n" +
     "revoke NAME  ends a key, everywhere within a second\n" +
     "import FILE  adopts keys of LiteLLM (GET /key/list?return_full_object=true), whose holders keep them\n" +
+    "public FILE  prints the key set of a private key (PEM), for servers that verify tokens of `jwtSign`; needs no store\n" +
     "Exit code: 0 done, 1 not possible, 2 usage error.",
   options: [
     { name: "name", value: "NAME", summary: "name of the key, if not given after the action" },
@@ -35,6 +37,7 @@ export const keys: Command = {
     { name: "tokens", value: "AMOUNT/PERIOD,..", summary: "limit of model tokens: 1000000/day" },
     { name: "budget", value: "AMOUNT/PERIOD,..", summary: "cost in US dollars: 50/month" },
     { name: "expires", value: "WHEN", summary: "when it expires: 90d, 2027-01-31, never" },
+    { name: "kid", value: "ID", summary: "`kid` of the key that `public` prints" },
     { name: "overlap", value: "TIME", summary: "validity of the old key after rotate: 24h, 0" },
     {
       name: "format",
@@ -50,6 +53,7 @@ export const keys: Command = {
     "gwc keys update ci --budget 50/month --expires 90d",
     "gwc keys rotate ci --overlap 1h",
     "gwc keys revoke ci",
+    "gwc keys public signing-key.pem --kid 2026",
   ],
   work: manageKeys,
 };
@@ -82,9 +86,10 @@ async function manageKeys(
   { positionals: [word = "", given], options }: Arguments,
   context: CommandContext,
 ): Promise<CommandResult> {
+  if (word === "public") return printPublic(given, options, context);
   const action = Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined;
   if (action === undefined)
-    return usage(`unknown action "${word}"`, `one of: ${Object.keys(ACTIONS).join(", ")}`);
+    return usage(`unknown action "${word}"`, `one of: ${Object.keys(ACTIONS).join(", ")}, public`);
   const subject = given ?? options.name;
   if (ON_ALL.has(word) && subject !== undefined) return usage(`\`gwc keys ${word}\` takes no name`);
   if (!ON_ALL.has(word) && subject === undefined)
@@ -107,6 +112,20 @@ async function manageKeys(
     if (error instanceof NoStoreError || isExpected(error)) return problem(error.message);
     throw error;
   }
+}
+
+function printPublic(
+  file: string | undefined,
+  { kid }: Arguments["options"],
+  { host }: CommandContext,
+): CommandResult {
+  if (file === undefined) return usage("`gwc keys public` needs a file");
+  const read = host.readText(file);
+  if (read.kind === "problem") return problem(`"${file}" can't be read: ${read.problem}`);
+  const set = publicKeySet(read.text, kid);
+  return set === undefined
+    ? problem(`"${file}" contains no private key in PEM without a passphrase`)
+    : { exitCode: 0, stdout: `${set}\n` };
 }
 
 async function create({ keys: registry, subject, options }: ActionContext): Promise<CommandResult> {

@@ -1,10 +1,12 @@
 import { generateKeyPairSync } from "node:crypto";
-import { jwtVerify } from "jose";
+import { createRemoteJWKSet, jwtVerify } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
 import { startEcho } from "../harness/echo.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { gwc } from "../harness/gwc.ts";
 import { send } from "../harness/send.ts";
-import { startRoutes } from "../policies/routes.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { nowhere, startRoutes } from "../policies/routes.ts";
 
 const keys = {
   ec: generateKeyPairSync("ec", { namedCurve: "prime256v1" }),
@@ -62,6 +64,31 @@ describe("jwtSign", () => {
     const { protectedHeader } = await jwtVerify(headers["x-token"], keys.ec.publicKey);
     expect(protectedHeader).toEqual({ alg: "ES256", kid: "one", typ: "JWT" });
     expect(headers.authorization).toBe("Bearer mine");
+  });
+
+  it("servers verify tokens by the key sets that a route of the gateway publishes", async () => {
+    const cwd = temporaryFolder({ "ec.pem": pem(keys.ec), "rsa.pem": pem(keys.rsa) });
+    const sets = await Promise.all(
+      [
+        ["ec.pem", "--kid", "one"],
+        ["rsa.pem", "--kid", "two"],
+      ].map(async (argv) => JSON.parse((await gwc(["keys", "public", ...argv], { cwd })).stdout)),
+    );
+    const body = JSON.stringify({ keys: sets.flatMap((set) => set.keys) });
+    expect(body).not.toMatch(/"(d|p|q)":/);
+    const headers = { "content-type": "application/json" };
+    const policies = { directResponse: { status: 200, headers, body } };
+    const publisher = await startRoutes({ jwks: { policies, backends: [] } }, nowhere);
+    const keySet = createRemoteJWKSet(new URL(`${publisher.url}/jwks`));
+    await jwtVerify((await sent("placed"))["x-token"], keySet);
+    await jwtVerify((await sent("plain")).authorization.replace("Bearer ", ""), keySet);
+  });
+
+  it("a file without a private key has no key set", async () => {
+    const cwd = temporaryFolder({ "words.pem": "secret words" });
+    const { exitCode, stdout, stderr } = await gwc(["keys", "public", "words.pem"], { cwd });
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toBe('error: "words.pem" contains no private key in PEM without a passphrase\n');
   });
 
   it("requests within a tenth of its lifetime share a token", async () => {

@@ -54,7 +54,7 @@ export function processTracingSchema() {
   return object(
     {
       otlpEndpoint: text(
-        "URL of the OTLP server, or `host:port`. With the protocol `http`, a path in it is used instead of `/v1/traces`.",
+        "URL of the OTLP server, or `host:port`. A path in it is used instead of `/v1/traces`, and the protocol is then `http` by default.",
         { readAtStart: true },
       ),
       headers: map(text("Its value.", { secret: true }), {
