@@ -242,25 +242,28 @@ it("config.tracing of a reference file is supported: endpoint, headers, fields",
   expect(collector.requests[0]?.headers).toMatchObject({ "x-api-key": "the-key" });
 });
 
-it("a path of config.tracing.otlpEndpoint is used as it is", async () => {
-  const paths: (string | undefined)[] = [];
-  const collector = await startUpstream((request, response) => {
-    paths.push(request.url);
-    response.setHeader("content-type", "application/json").end("{}");
-  });
-  const tracing = {
-    otlpEndpoint: `${collector}/api/public/otel/v1/traces`,
-    otlpProtocol: "http",
-    randomSampling: 1,
-  };
-  const gateway = await startGateway({
-    file: { config: { tracing } },
-    listeners: [{ routes: [{ policies: { directResponse: { status: 200 } } }] }],
-  });
-  await fetch(gateway.url);
-  expect(await gateway.stop()).toBe(0);
-  expect(paths).toEqual(["/api/public/otel/v1/traces"]);
-});
+it.each([{}, { otlpProtocol: "http" }])(
+  "a path of config.tracing.otlpEndpoint is used as it is, with %o",
+  async (protocol) => {
+    const paths: (string | undefined)[] = [];
+    const collector = await startUpstream((request, response) => {
+      paths.push(request.url);
+      response.setHeader("content-type", "application/json").end("{}");
+    });
+    const tracing = {
+      otlpEndpoint: `${collector}/api/public/otel/v1/traces`,
+      ...protocol,
+      randomSampling: 1,
+    };
+    const gateway = await startGateway({
+      file: { config: { tracing } },
+      listeners: [{ routes: [{ policies: { directResponse: { status: 200 } } }] }],
+    });
+    await fetch(gateway.url);
+    expect(await gateway.stop()).toBe(0);
+    expect(paths).toEqual(["/api/public/otel/v1/traces"]);
+  },
+);
 
 it("spans are exported over gRPC by default, with the same contents as over HTTP", async () => {
   const collector = await startGrpcCollector();
