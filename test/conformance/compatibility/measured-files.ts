@@ -151,7 +151,7 @@ function kindless(text: string): boolean {
   return !/^kind:/m.test(text);
 }
 
-/** Returns the contents of the first document of YAML; `undefined` if it is none. */
+/** Returns the contents of the first document of YAML; `undefined` if there is no document. */
 function firstDocument(text: string): unknown {
   const [document] = parseAllDocuments(text, { logLevel: "silent", uniqueKeys: false });
   return document?.errors.length === 0 ? document.toJS() : undefined;
