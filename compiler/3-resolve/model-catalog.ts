@@ -1,15 +1,14 @@
 import { parse } from "yaml";
-import { backendOf } from "../backends/index.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
-import type { GatewayResource } from "../config/resources.ts";
+import type { GatewayResource, RouteResource } from "../config/resources.ts";
 import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
-import type { BindNode } from "../ir/program.ts";
 import {
   type CatalogSource,
   type ModelPrices,
   mergeModelPrices,
   readModelPrices,
 } from "../model/model-prices.ts";
+import { asksModels } from "./backends.ts";
 
 /** Reads the prices of models; invalid catalogs are reported and left out. `undefined` if there are none. */
 export function resolveModelCatalog(
@@ -24,14 +23,12 @@ export function resolveModelCatalog(
 /** Reports prices that no backend uses. */
 export function reportIdleCatalog(
   { modelCatalog, origin: whole }: GatewayResource,
-  binds: readonly BindNode[],
+  routes: readonly RouteResource[],
   diagnostics: Diagnostics,
 ): void {
   if (modelCatalog === undefined) return;
-  const nodes = binds.flatMap(({ listeners }) =>
-    listeners.flatMap(({ routes }) => routes.flatMap((route) => route.backends)),
-  );
-  if (nodes.some(({ kind }) => backendOf(kind).protocol === "llm")) return;
+  // Backends with mistakes are omitted from the program, but they would use the prices.
+  if (routes.some(({ backends }) => asksModels(backends))) return;
   const { path, ...origin } = modelCatalog[0]?.origin ?? whole;
   const at = keyPlace({ ...origin, path: path.slice(0, path.indexOf("modelCatalog") + 1) });
   const params = { field: "modelCatalog", actsOn: "requests to models" };

@@ -143,7 +143,7 @@ function resolveGateway(
   checkToolLocks(binds, diagnostics);
   checkViews(binds, diagnostics);
   checkUserConnections(binds, diagnostics);
-  reportIdleCatalog(gateway, binds, diagnostics);
+  reportIdleCatalog(gateway, routes, diagnostics);
   const callsModels = binds.some(servesModels);
   const usage =
     gateway.usage && resolveUsage(gateway.usage, callsModels, keyHeaders(binds), diagnostics);
