@@ -68,13 +68,15 @@ describe("jwtSign", () => {
 
   it("servers verify tokens by the key sets that a route of the gateway publishes", async () => {
     const cwd = temporaryFolder({ "ec.pem": pem(keys.ec), "rsa.pem": pem(keys.rsa) });
-    const sets = await Promise.all(
-      [
-        ["ec.pem", "--kid", "one"],
-        ["rsa.pem", "--kid", "two"],
-      ].map(async (argv) => JSON.parse((await gwc(["keys", "public", ...argv], { cwd })).stdout)),
-    );
-    const body = JSON.stringify({ keys: sets.flatMap((set) => set.keys) });
+    const published: object[] = [];
+    for (const argv of [
+      ["ec.pem", "--kid", "one"],
+      ["rsa.pem", "--kid", "two"],
+    ]) {
+      const { stdout } = await gwc(["keys", "public", ...argv], { cwd });
+      published.push(...JSON.parse(stdout).keys);
+    }
+    const body = JSON.stringify({ keys: published });
     expect(body).not.toMatch(/"(d|p|q)":/);
     const headers = { "content-type": "application/json" };
     const policies = { directResponse: { status: 200, headers, body } };
@@ -86,8 +88,8 @@ describe("jwtSign", () => {
 
   it("a file without a private key has no key set", async () => {
     const cwd = temporaryFolder({ "words.pem": "secret words" });
-    const { exitCode, stdout, stderr } = await gwc(["keys", "public", "words.pem"], { cwd });
-    expect([exitCode, stdout]).toEqual([1, ""]);
+    const { code, stdout, stderr } = await gwc(["keys", "public", "words.pem"], { cwd });
+    expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toBe('error: "words.pem" contains no private key in PEM without a passphrase\n');
   });
 
