@@ -83,7 +83,10 @@ it("requests to a server of another provider in AWS are signed for its region", 
     auth: { aws: { ...staticKeys, serviceName } },
   };
   const env = { SECRET: keys.secretAccessKey };
-  const gateway = await startGateway({ env, config: { llm: { port: await freePort(), models: [model] } } });
+  const gateway = await startGateway({
+    env,
+    config: { llm: { port: await freePort(), models: [model] } },
+  });
   const body = JSON.stringify({
     model: "m",
     max_tokens: 9,
