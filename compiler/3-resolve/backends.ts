@@ -135,11 +135,11 @@ export function asksModels(backends: readonly BackendConfig[]): boolean {
 
 /** Returns the backend through which clients choose the destination. */
 export function openProxyOf(backends: readonly RouteBackend[]): RouteBackend | undefined {
-  return backends.find((each) => chosenBy(each) !== undefined);
+  return backends.find((each) => serverChoice(each) !== undefined);
 }
 
 /** Returns what chooses the server of a backend for each request; `undefined` if it is fixed. */
-export function chosenBy<Kind extends BackendKind>({
+export function serverChoice<Kind extends BackendKind>({
   kind,
   config,
 }: BackendConfig<Kind>): "host" | "expression" | undefined {

@@ -18,12 +18,12 @@ import {
 import {
   asksModels,
   checkShares,
-  chosenBy,
   itemTargetsOf,
   modelNamesOf,
   openProxyOf,
   protocolOf,
   resolveBackends,
+  serverChoice,
   spendsTokens,
 } from "./backends.ts";
 import type { CachedResolutions } from "./cached-resolutions.ts";
@@ -216,7 +216,7 @@ function checkOpenProxy(resource: RouteResource, route: string, context: RouteCo
   if (listenersOf(resource, context).every(hasRules)) return;
   context.diagnostics.report("open-proxy", keyPlace(proxy.origin), {
     route,
-    by: chosenBy(proxy) ?? "host",
+    by: serverChoice(proxy) ?? "host",
   });
 }
 

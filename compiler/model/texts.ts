@@ -1,4 +1,4 @@
-import type { IssuerUrlName } from "../../runtime/auth/oauth/issuer-urls.ts";
+import type { IssuerUrlName } from "../../runtime/contents/issuer-urls.ts";
 
 /** A string with parts that the gateway resolves from its environment when it starts. */
 export interface EnvTemplate {

@@ -117,7 +117,7 @@ function readerAfter(before: string, isLast: boolean): EnvReader {
 function envTemplate({ url, ...template }: EnvTemplate): Code {
   const text = variablesCode(template);
   if (url === undefined) return text;
-  return code`${imported("gwc/runtime/auth/oauth/issuer-urls", "issuerUrl")}(${literal(url)}, ${text})`;
+  return code`${imported("gwc/runtime/auth/oauth/issuer-url", "issuerUrl")}(${literal(url)}, ${text})`;
 }
 
 /** Writes `env("HOST")`, or a template literal around it. */

@@ -1,4 +1,4 @@
-import { type IssuerUrlName, issuerUrls } from "../../../runtime/auth/oauth/issuer-urls.ts";
+import { type IssuerUrlName, issuerUrls } from "../../../runtime/contents/issuer-urls.ts";
 import type { Text } from "../../model/texts.ts";
 
 /** Identity providers whose metadata must be adapted for MCP clients. */

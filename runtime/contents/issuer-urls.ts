@@ -1,5 +1,3 @@
-import { startupError } from "../../process/startup-error.ts";
-
 /** URLs of identity providers that follow from an issuer; `undefined` if it is not one of the provider. */
 export const issuerUrls = {
   /** Registration of Okta's clients, which belongs to the organization, not to one of its authorization servers. */
@@ -22,25 +20,6 @@ export const issuerUrls = {
 
 /** Name of a URL that follows from an issuer. */
 export type IssuerUrlName = keyof typeof issuerUrls;
-
-const PROVIDERS: Readonly<Record<IssuerUrlName, string>> = {
-  oktaRegistration: "Okta",
-  descopeKeys: "Descope",
-  descopeRegistration: "Descope",
-  entraKeys: "Microsoft Entra",
-  entraIssuer: "Microsoft Entra",
-  entraMetadata: "Microsoft Entra",
-};
-
-/** Returns a URL for an issuer of the environment. Throws StartupError if it is not an issuer of the provider. */
-export function issuerUrl(name: IssuerUrlName, issuer: string): string {
-  const url = URL.canParse(issuer) ? issuerUrls[name](issuer) : undefined;
-  if (url === undefined)
-    throw startupError(
-      `the environment's issuer of mcpAuthentication is not one of ${PROVIDERS[name]}`,
-    );
-  return url;
-}
 
 /**
  * Returns the tenant's authority of an Entra issuer (`https://login.microsoftonline.com/TENANT/v2.0`, or
