@@ -182,9 +182,8 @@ describe("backendTLS", () => {
     expect(of({ backendAuth: {} })).toEqual(["wrong-choice"]);
     expect(of({ tcp: { keepalives: { time: "500ms" } } })).toEqual(["out-of-range"]);
     const stdio = { name: "a", stdio: { cmd: "true" }, policies: { backendTLS: {} } };
-    expect(refusals({ listeners: exactRoutes({ "/": { mcp: { targets: [stdio] } } }) })).toEqual([
-      "misplaced-field",
-    ]);
+    const child = { listeners: exactRoutes({ "/": { mcp: { targets: [stdio] } } }) };
+    expect(refusals(child, true)).toEqual(["idle-model-field"]);
     const backends = [
       { host: "a:1", policies: { backendAuth: { passthrough: {} } } },
       { host: "b:1" },

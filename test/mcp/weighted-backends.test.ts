@@ -273,7 +273,7 @@ it("settings that would not apply to all backends are reported", () => {
   expect(of({ mcpAuthorization })).toEqual(some);
   expect(of({ urlRewrite: { path: { full: "/x" } } })).toEqual(some);
   expect(of({ sessionPersistence: {} })).toEqual(some);
-  expect(of({ requestMirror: { backend: { host }, percentage: 0.5 } })).toEqual(some);
+  expect(of({ requestMirror: { backend: { host }, percentage: 0.5 } })).toEqual([]);
   expect(of({ mcpAuthorization }, [{ mcp }, { mcp }])).toEqual([]);
   expect(of({ mcpAuthorization }, [{ mcp }, { host, weight: 0 }])).toEqual([]);
   expect(of({}, [{ mcp, weight: 0 }])).toEqual(["no-weight"]);
