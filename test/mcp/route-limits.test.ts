@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { startGateway } from "../harness/gateway.ts";
-import { refusals } from "../harness/refusals.ts";
 import { openSession, post, toolCall } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, type Response, startUpstream } from "./raw-upstream.ts";
 
@@ -120,11 +119,4 @@ describe("hostRewrite on an MCP route", () => {
       expect(new Set(hosts)).toEqual(new Set([expected ?? new URL(upstream.url).host]));
     }
   });
-});
-
-it("settings without a meaning for child processes are reported", () => {
-  const targets = [{ name: "one", stdio: { cmd: "true" } }];
-  expect(refusals({ listeners: route(targets, { hostRewrite: { mode: "None" } }) })).toEqual([
-    "misplaced-field",
-  ]);
 });

@@ -47,9 +47,9 @@ it("a Host that urlRewrite sets wins", async () => {
   expect(await hostSeen("overruled")).toBe("other.example");
 });
 
-it("with only child processes it is a mistake", () => {
+it("with only child processes it is reported", () => {
   const backends = [{ mcp: { targets: [{ name: "one", stdio: { cmd: "node" } }] } }];
   expect(findings({ policies: { hostRewrite: { mode: "None" } }, backends })).toEqual([
-    "misplaced-field",
+    "idle-model-field",
   ]);
 });
