@@ -33,6 +33,19 @@ it.each(keys)("a signature of jose with %s is valid", async (alg, { publicKey, p
   }
 });
 
+it.each(["RS256", "PS256"])("a signature with %s needs its leading zeros", async (alg) => {
+  // One of 256 signatures begins with a zero byte.
+  for (let i = 0; ; i++) {
+    const [header, payload, signature] = await signed(alg, rsa.privateKey, `subject ${i}`);
+    const bytes = Buffer.from(signature, "base64url");
+    if (bytes[0] !== 0) continue;
+    expect(isSignedBy(rsa.publicKey, alg, [header, payload, signature])).toBe(true);
+    const shorter = bytes.subarray(1).toString("base64url");
+    expect(isSignedBy(rsa.publicKey, alg, [header, payload, shorter])).toBe(false);
+    break;
+  }
+});
+
 it.each(keys)("a changed token with %s is not valid", async (alg, { publicKey, privateKey }) => {
   const [header, payload, signature] = await signed(alg, privateKey, "one");
   const [, otherPayload] = await signed(alg, privateKey, "two");

@@ -20,12 +20,20 @@ export function isSignedBy(
   }
   // RFC 8037 3.1, RFC 9864.
   if (alg === "EdDSA" || alg === "Ed25519") return verify(null, signed, key, signature);
+  // OpenSSL also accepts a number without its leading zero bytes.
+  if (signature.length !== modulusBytes(key)) return false;
   const hash = `sha${alg.slice(2)}`;
   if (alg.startsWith("RS")) return verify(hash, signed, key, signature);
   if (!alg.startsWith("PS")) return false;
   const padding = constants.RSA_PKCS1_PSS_PADDING;
   const saltLength = constants.RSA_PSS_SALTLEN_DIGEST;
   return verify(hash, signed, { key, padding, saltLength }, signature);
+}
+
+/** Returns the length of the signatures of an RSA key (RFC 8017 8.1.2 and 8.2.2); `undefined` for another key. */
+function modulusBytes({ asymmetricKeyDetails }: KeyObject): number | undefined {
+  const bits = asymmetricKeyDetails?.modulusLength;
+  return bits === undefined ? undefined : Math.ceil(bits / 8);
 }
 
 /** Bytes of each of the two numbers of a signature (RFC 7518 3.4). */
