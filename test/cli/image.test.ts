@@ -45,6 +45,9 @@ itInImage("the image serves on a read-only root, and its health check sees it", 
   expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(204);
   expect(readdirSync(image.workdir)).toEqual(["gateway.mjs"]);
   expect(container.stderr).toBe("");
+  // The end of `unshare` ends no process that has changed its user.
+  signalFirst(container, "SIGTERM");
+  await container.exited;
 });
 
 for (const signal of ["SIGTERM", "SIGINT"] as const)
