@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { GatewayContext, PersistedState } from "../process/gateway-context.ts";
+import { Instances } from "../store/instances.ts";
 import { type Store, StoreError } from "../store/store.ts";
 import {
   dayOf,
@@ -25,7 +26,7 @@ const OTHER = {
 /** Rows of a day, by caller and detail. */
 type DayRows = Map<string, { caller: string; detail: string; counts: UsageCounts }>;
 
-const instances = new WeakMap<Store, UsageWriter>();
+const instances = new Instances<Store, UsageWriter>();
 
 /**
  * Collects usage and adds it to the store in batches, off the path of requests. A batch whose fate is unknown is sent again with
@@ -53,12 +54,11 @@ export class UsageWriter implements PersistedState {
   /** Returns the writer of a gateway; `undefined` without a store. */
   static of({ store, warn, persistedStates }: GatewayContext): UsageWriter | undefined {
     if (store === undefined) return undefined;
-    const known = instances.get(store);
-    if (known !== undefined) return known;
-    const made = new UsageWriter(store, warn);
-    instances.set(store, made);
-    persistedStates.set("usage", made);
-    return made;
+    return instances.of(store, () => {
+      const made = new UsageWriter(store, warn);
+      persistedStates.set("usage", made);
+      return made;
+    });
   }
 
   /** Adds the usage of a call that ends now. `keptDays`: days for which it is stored. */

@@ -4,7 +4,7 @@ import type { JsonObject } from "../cel/variables.ts";
 import { keyDigest } from "../contents/api-key-entry.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
-import { StoreError } from "../store/store.ts";
+import { StoreError, unlessAway } from "../store/store.ts";
 import type { StoredKey } from "../store/stored-key.ts";
 import { StoredKeys } from "../store/stored-keys.ts";
 import { type ApiKeys, consumeKey, type KnownKey, refuseApiKey } from "./api-key.ts";
@@ -56,10 +56,7 @@ export async function observeStoredApiKey(
 ): Promise<JsonObject | null | undefined> {
   const text = credentialIn(exchange, keys.location, "apiKey");
   if (text === undefined) return null;
-  const key = await find(exchange, keys, text).catch((error: unknown) => {
-    if (error instanceof StoreError) return undefined;
-    throw error;
-  });
+  const key = await unlessAway(find(exchange, keys, text));
   return key === undefined ? null : admit(exchange, keys, key);
 }
 

@@ -100,3 +100,13 @@ export type CountResult =
 export class StoreError extends Error {
   override readonly name = "StoreError";
 }
+
+/** Resolves to the result; `undefined` if the store does not respond. */
+export async function unlessAway<Result>(result: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof StoreError) return undefined;
+    throw error;
+  }
+}

@@ -1,9 +1,9 @@
+import { Instances } from "./instances.ts";
 import type { Store } from "./store.ts";
 import { readStoredKey, type StoredKey } from "./stored-key.ts";
 import { WatchedRecords } from "./watched-records.ts";
 
-/** Instances of stores: routes of one gateway share what they read. */
-const instances = new WeakMap<Store, StoredKeys>();
+const instances = new Instances<Store, StoredKeys>();
 
 /** Finds keys of a store by their digests, with a short cache. Unknown keys are not cached, so that nobody can fill it. */
 export class StoredKeys {
@@ -22,11 +22,7 @@ export class StoredKeys {
 
   /** Returns the instance for a store. */
   static of(store: Store, warn: (message: string) => void): StoredKeys {
-    const known = instances.get(store);
-    if (known !== undefined) return known;
-    const made = new StoredKeys(store, warn);
-    instances.set(store, made);
-    return made;
+    return instances.of(store, () => new StoredKeys(store, warn));
   }
 
   /**

@@ -1,6 +1,7 @@
 import { hash, randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { MINUTE, SECOND } from "../../process/units.ts";
+import { Instances } from "../../store/instances.ts";
 import type { Store } from "../../store/store.ts";
 import { WatchedRecords } from "../../store/watched-records.ts";
 import type { ProviderLogout } from "./back-channel.ts";
@@ -20,8 +21,7 @@ const PROVIDER_LOGOUT_TIME = 30 * 24 * 60 * MINUTE;
 /** Beginning of the value of a renewal in flight; sealed sessions have no ":". */
 const IN_FLIGHT = "lease:";
 
-/** Instances of stores: routes of one gateway share what they read. */
-const instances = new WeakMap<Store, SharedLogins>();
+const instances = new Instances<Store, SharedLogins>();
 
 /** Logins as all replicas know them. Methods reject with a StoreError if the store does not respond. */
 export class SharedLogins {
@@ -40,11 +40,7 @@ export class SharedLogins {
 
   /** Returns the instance for a store. */
   static of(store: Store): SharedLogins {
-    const known = instances.get(store);
-    if (known !== undefined) return known;
-    const made = new SharedLogins(store);
-    instances.set(store, made);
-    return made;
+    return instances.of(store, () => new SharedLogins(store));
   }
 
   /** Whether a replica has ended a session. */

@@ -5,10 +5,11 @@ import {
   sealSession,
   unsealSession,
 } from "../../process/session-seal.ts";
-import { type Store, StoreError } from "../../store/store.ts";
+import { Instances } from "../../store/instances.ts";
+import { type Store, unlessAway } from "../../store/store.ts";
 import { WatchedRecords } from "../../store/watched-records.ts";
 import type { BridgedSession, BridgedState, StateChange } from "../transports/session-bridge.ts";
-import type { McpSession } from "./session.ts";
+import { bridgedTargets, type McpSession } from "./session.ts";
 import { type SessionTable, sessionTable } from "./session-table.ts";
 
 /** The state of a session with one target, as it is stored. Names are short because it is stored with every session. */
@@ -34,17 +35,14 @@ interface Sharing {
   loaded: string | undefined;
 }
 
-/** Instances by their stores: a reload continues them. */
-const instances = new WeakMap<Store, BridgedStates>();
+const instances = new Instances<Store, BridgedStates>();
 
 /** Returns what replicas share of sessions with servers without sessions; `undefined` if the gateway has no store. */
 export function bridgedStates(gateway: GatewayContext): BridgedStates | undefined {
   const { store, sessionKeys } = gateway;
-  if (store === undefined) return undefined;
-  const known =
-    instances.get(store) ?? new BridgedStates(store, sessionKeys, sessionTable(gateway));
-  instances.set(store, known);
-  return known;
+  return (
+    store && instances.of(store, () => new BridgedStates(store, sessionKeys, sessionTable(gateway)))
+  );
 }
 
 /**
@@ -134,13 +132,6 @@ function bindingOf(nonce: string): string {
   return `mcp session state\n${nonce}`;
 }
 
-/** Returns the targets without sessions, with their indexes. */
-function bridgedTargets({ targets }: McpSession): readonly (readonly [number, BridgedSession])[] {
-  return targets.flatMap((target, index) =>
-    target?.kind === "stateless" ? [[index, target] as const] : [],
-  );
-}
-
 /** Returns the states after changes to them. */
 function changed(states: StoredStates, changes: Sharing["unshared"]): StoredStates {
   const next = new Map(Object.entries(states));
@@ -164,14 +155,4 @@ function replaceState(session: BridgedSession, state: StoredState | undefined): 
   subscriptions.clear();
   for (const uri of state.s) subscriptions.add(uri);
   for (const listener of session.listeners) listener();
-}
-
-/** Resolves to `undefined` if the store does not respond. */
-async function unlessAway<Value>(result: Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await result;
-  } catch (error) {
-    if (error instanceof StoreError) return undefined;
-    throw error;
-  }
 }

@@ -1,10 +1,10 @@
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { ReplicaAnnouncements } from "../../process/replica-announcements.ts";
 import type { Channels } from "../../store/channels.ts";
+import { Instances } from "../../store/instances.ts";
 import { type Message, textAt } from "../protocol/message.ts";
 import { paramOf } from "../protocol/message-edit.ts";
-import type { BridgedSession } from "../transports/session-bridge.ts";
-import type { McpSession } from "./session.ts";
+import { bridgedTargets, type McpSession } from "./session.ts";
 import { type SessionTable, sessionTable } from "./session-table.ts";
 
 /** A cancelled call. */
@@ -15,8 +15,7 @@ interface CancelledCall {
   readonly request: string;
 }
 
-/** Instances by the channels of a store: a reload continues them. */
-const instances = new WeakMap<Channels, ReplicaAnnouncements>();
+const instances = new Instances<Channels, ReplicaAnnouncements>();
 
 /**
  * Lets this replica learn which calls were cancelled at others. Only the replica that sent a call to a server without sessions
@@ -25,12 +24,12 @@ const instances = new WeakMap<Channels, ReplicaAnnouncements>();
 export function hearCancellations(gateway: GatewayContext): ReplicaAnnouncements | undefined {
   const channels = gateway.store?.channels;
   if (channels === undefined) return undefined;
-  const table = sessionTable(gateway);
-  const known =
-    instances.get(channels) ??
-    new ReplicaAnnouncements(channels, gateway.sessionKeys, (text) => cancelHere(table, text));
-  instances.set(channels, known);
-  return known;
+  return instances.of(channels, () => {
+    const table = sessionTable(gateway);
+    return new ReplicaAnnouncements(channels, gateway.sessionKeys, (text) =>
+      cancelHere(table, text),
+    );
+  });
 }
 
 /** Passes a cancellation on if no server without sessions has been sent its request from here. */
@@ -43,7 +42,7 @@ export function cancelElsewhere(
   const bridged = bridgedTargets(session);
   if (at === undefined || bridged.length === 0) return;
   const request = textAt(cancellation.text, at);
-  if (bridged.some(({ calls }) => calls.has(request))) return;
+  if (bridged.some(([, { calls }]) => calls.has(request))) return;
   const cancelled: CancelledCall = { session: session.id, request };
   void hearCancellations(gateway)?.send(JSON.stringify(cancelled));
 }
@@ -53,9 +52,5 @@ function cancelHere(table: SessionTable, text: string): void {
   const { session: id, request }: CancelledCall = JSON.parse(text);
   const session = table.find(id);
   if (session === undefined) return;
-  for (const { calls } of bridgedTargets(session)) calls.get(request)?.takeBack();
-}
-
-function bridgedTargets({ targets }: McpSession): readonly BridgedSession[] {
-  return targets.filter((target) => target?.kind === "stateless");
+  for (const [, { calls }] of bridgedTargets(session)) calls.get(request)?.takeBack();
 }

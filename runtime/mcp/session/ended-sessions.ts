@@ -1,7 +1,8 @@
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { sealNonce } from "../../process/session-seal.ts";
 import { SECOND } from "../../process/units.ts";
-import { type Store, StoreError } from "../../store/store.ts";
+import { Instances } from "../../store/instances.ts";
+import { type Store, unlessAway } from "../../store/store.ts";
 import { WatchedRecords } from "../../store/watched-records.ts";
 import type { McpSession } from "./session.ts";
 import { type SessionTable, sessionTable } from "./session-table.ts";
@@ -11,16 +12,12 @@ const RETRY = 1 * SECOND;
 /** Maximum number of ends that wait for the store. */
 const MAX_UNWRITTEN = 65_536;
 
-/** Instances by their stores: a reload continues them. */
-const instances = new WeakMap<Store, EndedSessions>();
+const instances = new Instances<Store, EndedSessions>();
 
 /** Returns the ended sessions of all replicas; `undefined` if the gateway has no store. */
 export function endedSessions(gateway: GatewayContext): EndedSessions | undefined {
   const { store } = gateway;
-  if (store === undefined) return undefined;
-  const known = instances.get(store) ?? new EndedSessions(store, sessionTable(gateway));
-  instances.set(store, known);
-  return known;
+  return store && instances.of(store, () => new EndedSessions(store, sessionTable(gateway)));
 }
 
 /**
@@ -51,12 +48,7 @@ class EndedSessions {
 
   /** Whether a client has ended the session at any replica. False if the store does not respond. */
   async has({ id }: McpSession): Promise<boolean> {
-    try {
-      return await this.#records.find(sealNonce(id));
-    } catch (error) {
-      if (error instanceof StoreError) return false;
-      throw error;
-    }
+    return (await unlessAway(this.#records.find(sealNonce(id)))) ?? false;
   }
 
   /** Lets all replicas know that a session has ended; they learn it later if the store does not respond. */
@@ -67,14 +59,10 @@ class EndedSessions {
     this.#retry ??= setInterval(() => void this.#writeAll(), RETRY).unref();
   }
 
+  /** Resolves to whether the store responds. */
   async #write(nonce: string, expires: number): Promise<boolean> {
-    try {
-      await this.#store.replace(SPACE, nonce, { was: undefined, value: "1", expires });
-      return true;
-    } catch (error) {
-      if (error instanceof StoreError) return false;
-      throw error;
-    }
+    const change = { was: undefined, value: "1", expires };
+    return (await unlessAway(this.#store.replace(SPACE, nonce, change))) !== undefined;
   }
 
   async #writeAll(): Promise<void> {

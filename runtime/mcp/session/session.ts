@@ -49,6 +49,15 @@ export interface HttpSession {
   renewals: number;
 }
 
+/** Returns the parts of a session with targets that have no sessions, with the indexes of these targets. */
+export function bridgedTargets({
+  targets,
+}: McpSession): readonly (readonly [number, BridgedSession])[] {
+  return targets.flatMap((target, index) =>
+    target?.kind === "stateless" ? [[index, target] as const] : [],
+  );
+}
+
 /** Returns a session that the target has not opened yet. */
 export function newHttpSession(): HttpSession {
   const isNew = { endpoint: undefined, renewal: undefined, renewals: 0 };

@@ -3,6 +3,7 @@ import type { GatewayContext } from "../../process/gateway-context.ts";
 import { ReplicaCalls } from "../../process/replica-calls.ts";
 import type { SessionKeys } from "../../process/session-seal.ts";
 import type { Channels } from "../../store/channels.ts";
+import { Instances } from "../../store/instances.ts";
 import { type Message, ownMessage } from "../protocol/message.ts";
 import type { Call, CallSink } from "./target.ts";
 import { callByText, textSink } from "./text-call.ts";
@@ -50,8 +51,7 @@ export class WaitingCalls {
   }
 }
 
-/** Instances by the channels of a store: a reload continues them. */
-const instances = new WeakMap<Channels, WaitingCalls>();
+const instances = new Instances<Channels, WaitingCalls>();
 
 /** Returns the waiting calls of a gateway; `undefined` if it shares no store. */
 export function waitingCalls({
@@ -59,10 +59,7 @@ export function waitingCalls({
   sessionKeys,
 }: Pick<GatewayContext, "store" | "sessionKeys">): WaitingCalls | undefined {
   const channels = store?.channels;
-  if (channels === undefined) return undefined;
-  const known = instances.get(channels) ?? new WaitingCalls(channels, sessionKeys);
-  instances.set(channels, known);
-  return known;
+  return channels && instances.of(channels, () => new WaitingCalls(channels, sessionKeys));
 }
 
 /** Returns the id of a request to a client, which names the replica that waits for the response. */

@@ -1,6 +1,7 @@
 import { storeFallbacks } from "../../metrics/table/store.ts";
 import type { GatewayContext, PersistedState } from "../../process/gateway-context.ts";
 import type { Buckets } from "../../store/buckets.ts";
+import { Instances } from "../../store/instances.ts";
 import { type LeaseContext, type LeasedLimit, LimitLease } from "./lease.ts";
 
 /** Milliseconds between looks for leases that are not used. */
@@ -9,8 +10,7 @@ const SWEEP_INTERVAL = 500;
 /** Accounts that are reported at the same time. */
 const REPORT_BATCH = 256;
 
-/** Instances of stores: limits of one gateway share what they give back. */
-const instances = new WeakMap<Buckets, Leases>();
+const instances = new Instances<Buckets, Leases>();
 
 /** The leases of a process that have something to give back: it does so when they are idle, and when the process ends. */
 export class Leases implements PersistedState {
@@ -30,13 +30,12 @@ export class Leases implements PersistedState {
 
   /** Returns the instance for the buckets of a gateway. */
   static of(buckets: Buckets, gateway: GatewayContext): Leases {
-    const known = instances.get(buckets);
-    if (known !== undefined) return known;
-    const made = new Leases(buckets, gateway);
-    instances.set(buckets, made);
-    buckets.onLoss((bucket) => void made.#reportAgain(bucket));
-    gateway.persistedStates.set("leases", made);
-    return made;
+    return instances.of(buckets, () => {
+      const made = new Leases(buckets, gateway);
+      buckets.onLoss((bucket) => void made.#reportAgain(bucket));
+      gateway.persistedStates.set("leases", made);
+      return made;
+    });
   }
 
   /** Opens a lease of a bucket. */

@@ -1,10 +1,10 @@
 import type { LlmCall } from "../../cel/variables.ts";
+import { Instances } from "../../store/instances.ts";
 import { LocalCounts } from "../../store/local-counts.ts";
 import { type CounterUse, type CountResult, type Store, StoreError } from "../../store/store.ts";
 import type { CountedUnit } from "../../store/stored-key.ts";
 
-/** Instances of stores: routes of one gateway share what this process counts alone. */
-const instances = new WeakMap<Store, StoreCounts>();
+const instances = new Instances<Store, StoreCounts>();
 
 /** Maximum number of models without a price that are logged. */
 const MAX_UNCOUNTED = 100;
@@ -25,11 +25,7 @@ export class StoreCounts {
 
   /** Returns the instance for a store. */
   static of(store: Store, warn: (message: string) => void): StoreCounts {
-    const known = instances.get(store);
-    if (known !== undefined) return known;
-    const made = new StoreCounts(store, warn);
-    instances.set(store, made);
-    return made;
+    return instances.of(store, () => new StoreCounts(store, warn));
   }
 
   /** Adds to counters unless one exceeds its limit. Never rejects because of the store. */
