@@ -19,12 +19,12 @@ export function responseWarning(
   for (const block of blocks) {
     if (block.kind !== "tool-call" || !isComplete(stop)) continue;
     const check = ofTool(block.name);
-    const problem = check && inputProblem(block.name, block.input, check);
+    const problem = check && problemOf(inputOf(block.name), block.input, check);
     if (problem !== undefined) return problem;
   }
   if (ofOutput === undefined || stop !== "end") return undefined;
   const texts = blocks.flatMap((block) => (block.kind === "text" ? [block.text] : []));
-  return outputProblem(texts.join(""), ofOutput);
+  return problemOf(OUTPUT, texts.join(""), ofOutput);
 }
 
 /** Collects what a stream says of schemas, to check it at its end. */
@@ -69,12 +69,12 @@ export class StreamedChecks {
     if (stop === undefined || !isComplete(stop)) return undefined;
     if (this.#isCut) return "the response was not checked against its schema: no buffer space";
     for (const { name, check, input } of this.#calls.values()) {
-      const problem = inputProblem(name, textOf(input) || "{}", check);
+      const problem = problemOf(inputOf(name), textOf(input) || "{}", check);
       if (problem !== undefined) return problem;
     }
     const { ofOutput } = this.#checks;
     if (ofOutput === undefined || stop !== "end") return undefined;
-    return outputProblem(textOf(this.#output), ofOutput);
+    return problemOf(OUTPUT, textOf(this.#output), ofOutput);
   }
 
   #collect(buffer: CountedBuffer | undefined, text: string): void {
@@ -98,18 +98,18 @@ function textOf(buffer: CountedBuffer | undefined): string {
   return buffer?.bytes().toString("utf8") ?? "";
 }
 
-function outputProblem(text: string, check: SchemaCheck): string | undefined {
-  const value = parsed(text);
-  if (value === NO_JSON) return "the output is not JSON";
-  const problem = check(value);
-  return problem && `the output breaks its schema: ${problem}`;
+const OUTPUT = "the output";
+
+/** Names the input of a call in problems. */
+function inputOf(tool: string): string {
+  return `the input of tool "${tool}"`;
 }
 
-function inputProblem(name: string, text: string, check: SchemaCheck): string | undefined {
+function problemOf(what: string, text: string, check: SchemaCheck): string | undefined {
   const value = parsed(text);
-  if (value === NO_JSON) return `the input of tool "${name}" is not JSON`;
+  if (value === NO_JSON) return `${what} is not JSON`;
   const problem = check(value);
-  return problem && `the input of tool "${name}" breaks its schema: ${problem}`;
+  return problem && `${what} breaks its schema: ${problem}`;
 }
 
 const NO_JSON = Symbol("no JSON");
