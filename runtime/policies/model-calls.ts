@@ -7,3 +7,11 @@ import type { Exchange } from "../http/exchange.ts";
 export function mayCallModel({ method, upgrade }: Exchange): boolean {
   return upgrade !== undefined || (method !== "GET" && method !== "HEAD");
 }
+
+/** Returns the limits that a request is subject to: those of requests alone if it cannot call a model. */
+export function applyingLimits<Limit extends { readonly counts: string }>(
+  exchange: Exchange,
+  limits: readonly Limit[],
+): readonly Limit[] {
+  return mayCallModel(exchange) ? limits : limits.filter(({ counts }) => counts === "requests");
+}

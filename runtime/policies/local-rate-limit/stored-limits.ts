@@ -5,7 +5,7 @@ import type { GatewayContext } from "../../process/gateway-context.ts";
 import { type MaybePromise, thenMaybe } from "../../process/maybe-promise.ts";
 import type { BucketShape, Buckets } from "../../store/buckets.ts";
 import type { KeyedRateLimit } from "../local-rate-limit.ts";
-import { mayCallModel } from "../model-calls.ts";
+import { applyingLimits } from "../model-calls.ts";
 import type { LimitBucket } from "./bucket.ts";
 import { bucketAccount, type CallAccount, type CallCost, CallCounter } from "./call-counter.ts";
 import type { LeasedLimit, LimitLease, StoreFailure, TakeResult } from "./lease.ts";
@@ -63,7 +63,7 @@ export function refuseOverStoredLimits(
   exchange: Exchange,
   all: readonly LimitUse[],
 ): MaybePromise<boolean> {
-  const uses = mayCallModel(exchange) ? all : all.filter(({ counts }) => counts === "requests");
+  const uses = applyingLimits(exchange, all);
   const takers = uses.map((use) => use.limit.taker(exchange.gateway, use.key));
   const verdicts = takers.map((taker, index) =>
     taker.take(uses[index]?.counts === "requests" ? 1 : 0),

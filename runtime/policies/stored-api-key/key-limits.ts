@@ -5,7 +5,7 @@ import type { CounterUse } from "../../store/store.ts";
 import type { CountedUnit, KeyLimit, StoredKey } from "../../store/stored-key.ts";
 import { noteRateLimited } from "../../telemetry/rate-limited.ts";
 import { resetTime } from "../local-rate-limit/limit-facts.ts";
-import { mayCallModel } from "../model-calls.ts";
+import { applyingLimits } from "../model-calls.ts";
 import { StoreCounts } from "./store-counts.ts";
 
 /** Requests whose limits were counted, so that a listener and its route count one request once. */
@@ -16,9 +16,7 @@ export async function refuseOverKeyLimits(exchange: Exchange, key: StoredKey): P
   const { record, gateway } = exchange;
   const { store } = gateway;
   const { id } = key;
-  const limits = mayCallModel(exchange)
-    ? key.limits
-    : key.limits.filter(({ counts }) => counts === "requests");
+  const limits = applyingLimits(exchange, key.limits);
   if (limits.length === 0 || store === undefined || counted.get(record) === id) return false;
   counted.set(record, id);
   const counts = StoreCounts.of(store, gateway.warn);
