@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { FailedFiles } from "./test/harness/failed-files.ts";
 import { LongestFirst } from "./test/harness/longest-first.ts";
+import { PATIENCE } from "./test/harness/patience.ts";
 import { SkipReporter } from "./test/harness/skip-reporter.ts";
 import { tierOf } from "./test/tiers.ts";
 
@@ -35,7 +36,7 @@ export default defineConfig(({ mode }) => {
       env: { GOGC: "400", PYTHONDONTWRITEBYTECODE: "" },
       // The first one that needs Python installs the packages of all.
       hookTimeout: 300_000,
-      expect: { poll: { timeout: 120_000 } },
+      expect: { poll: { timeout: PATIENCE } },
       // Most tests wait for processes rather than compute: two processors are busy with five.
       maxWorkers: 5,
       sequence: { sequencer: LongestFirst },

@@ -15,7 +15,7 @@ let gateway: Gateway;
 
 beforeAll(async () => {
   services = await startEnvoyServices();
-  const server = { host: new URL(services.url).host, ...patient };
+  const server = { host: new URL(services.url).host, policies: patient };
   // Responds before it has read anything, and never reads what is stuck.
   const upstream = createServer((request, response) => {
     response.writeHead(200, { "content-type": "text/plain" });

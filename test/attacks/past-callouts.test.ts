@@ -42,7 +42,7 @@ beforeAll(async () => {
     );
   });
   upstream = `http://127.0.0.1:${await listen(server)}`;
-  const asked = { host: new URL(services.url).host, ...patient };
+  const asked = { host: new URL(services.url).host, policies: patient };
   const entries = [
     { key: "asked", value: 'request.method + " " + request.pathAndQuery' },
     // Each request counts by itself.

@@ -79,7 +79,7 @@ beforeAll(async () => {
         const processingOptions = { requestBodyMode: mode, responseBodyMode: mode };
         return [
           `${index}-${mode}`,
-          { policies: { extProc: { host, processingOptions, ...patient } } },
+          { policies: { extProc: { host, processingOptions, policies: patient } } },
         ] as const;
       });
     }),

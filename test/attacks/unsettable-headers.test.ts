@@ -37,20 +37,20 @@ beforeAll(async () => {
     ...{ responseHeaderMode: "skip", responseBodyMode: "none", responseTrailerMode: "skip" },
   };
   const processed = (options: object) => ({
-    extProc: { host, ...patient, processingOptions: { ...nothing, ...options } },
+    extProc: { host, policies: patient, processingOptions: { ...nothing, ...options } },
   });
   const http = { http: { includeResponseHeaders: ["x-user"] } };
   const entries = [{ key: "a", value: "'a'" }];
   const policies: Readonly<Record<string, object>> = {
-    "ext-authz": { extAuthz: { host, ...patient } },
+    "ext-authz": { extAuthz: { host, policies: patient } },
     "ext-authz-http": {
-      extAuthz: { host: new URL(verdicts).host, protocol: http, ...patient },
+      extAuthz: { host: new URL(verdicts).host, protocol: http, policies: patient },
     },
     "ext-proc": processed({ requestHeaderMode: "send" }),
     "ext-proc-body": processed({ requestBodyMode: "buffered" }),
     "ext-proc-trailers": processed({ requestTrailerMode: "send" }),
     "rate-limit": {
-      remoteRateLimit: { host, ...patient, domain: "a", descriptors: [{ entries }] },
+      remoteRateLimit: { host, policies: patient, domain: "a", descriptors: [{ entries }] },
     },
     set: change({ set: { "x-user": decoded } }),
     add: change({ add: { "x-user": decoded } }),

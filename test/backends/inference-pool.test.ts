@@ -8,9 +8,10 @@ import { expositionOf } from "../harness/exposition.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { keepIdleConnections } from "../harness/listen.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { send } from "../harness/send.ts";
 import { startUpstream } from "../harness/upstream.ts";
-import { nowhere, patient, startRoutes } from "../policies/routes.ts";
+import { nowhere, startRoutes } from "../policies/routes.ts";
 
 const names = pathToFileURL(join(import.meta.dirname, "../harness/fake-names.mjs"));
 const header = "x-gateway-destination-endpoint";

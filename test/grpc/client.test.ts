@@ -70,7 +70,7 @@ beforeAll(async () => {
 function start(routes: Readonly<Record<string, object>>) {
   const cases = Object.entries(routes).map(([name, extAuthz]) => [
     name,
-    { policies: { extAuthz: { ...extAuthz, ...patient } } },
+    { policies: { extAuthz: { ...extAuthz, policies: patient } } },
   ]);
   return startRoutes(Object.fromEntries(cases), { url: upstream });
 }

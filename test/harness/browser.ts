@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 import { atEnd } from "./at-end.ts";
+import { PATIENCE } from "./patience.ts";
 
 /** Debian's browser. */
 export const browserPath: string = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -10,9 +11,6 @@ export const missingBrowser: string | undefined =
   existsSync(browserPath) || process.env.CI !== undefined
     ? undefined
     : "Debian's chromium is not installed";
-
-/** Milliseconds: only a failure waits that long, and a busy machine may be slow. */
-const PATIENCE = 120_000;
 
 /** Starts a browser. It is gone at the end of the test. */
 export async function startBrowser(): Promise<Browser> {

@@ -1,7 +1,5 @@
+import { PATIENCE } from "./patience.ts";
 import { pause } from "./pause.ts";
-
-/** Milliseconds: only a failure waits that long, and a busy machine may be slow. */
-const PATIENCE = 120_000;
 
 /** Waits until a look finds something; throws when it does not within two minutes. */
 export async function eventually<T>(

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { atEnd } from "./at-end.ts";
+import { PATIENCE } from "./patience.ts";
 import { pause } from "./pause.ts";
 
 /** How a process is started. */
@@ -9,9 +10,6 @@ export interface ProcessOptions {
   /** The folder that it runs in. */
   readonly cwd?: string;
 }
-
-/** Milliseconds: only a failure waits that long, and a busy machine may be slow. */
-const PATIENCE = 120_000;
 
 /** A process of a test: a gateway, a server, `gwc` itself. It is gone at the end of the test. */
 export class TestProcess {

@@ -250,7 +250,7 @@ it("policies apply to a tunnel as to any request", async () => {
 it("policies that change responses leave the bytes of a tunnel alone", async () => {
   const [upstream, services] = await Promise.all([startUpstream(), startEnvoyServices()]);
   const policies = {
-    "/processed": { extProc: { host: new URL(services.url).host, ...patient } },
+    "/processed": { extProc: { host: new URL(services.url).host, policies: patient } },
     "/changed": { transformations: { response: { body: '"other"' } } },
   };
   const routes = Object.entries(policies).map(([path, each]) => ({
@@ -273,7 +273,7 @@ it("policies that change responses leave the bytes of a tunnel alone", async () 
 
 it("tunnels do not keep the calls of their processor", async () => {
   const [upstream, services] = await Promise.all([startUpstream(), startEnvoyServices()]);
-  const policies = { extProc: { host: new URL(services.url).host, ...patient } };
+  const policies = { extProc: { host: new URL(services.url).host, policies: patient } };
   const { port } = await startGateway({
     listeners: [{ routes: [{ policies, backends: [{ host: upstream.url }] }] }],
   });

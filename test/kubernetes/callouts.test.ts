@@ -145,14 +145,17 @@ it("a file has them on routes and listeners, of a host or a named backend", asyn
     extProc: server,
   });
   const headers = { requestHeaderModifier: { set: { "x-from": "gate" }, remove: ["x-none"] } };
-  const own = { name: "asked", host, policies: { ...headers, ...patient.policies } };
+  const own = { name: "asked", host, policies: { ...headers, ...patient } };
   const backends = [{ host: new URL(upstream).host }];
   const routes = [{ name: "shop", matches: [{ path: { pathPrefix: "/shop" } }], backends }];
   const listeners = [
     { name: "listener", hostname: "a.test", policies: policies({ backend: "asked" }), routes },
     {
       ...{ name: "route", hostname: "b.test" },
-      routes: routes.map((route) => ({ ...route, policies: policies({ host, ...patient }) })),
+      routes: routes.map((route) => ({
+        ...route,
+        policies: policies({ host, policies: patient }),
+      })),
     },
   ];
   const gateway = await startGateway({ listeners, file: { backends: [own] } });

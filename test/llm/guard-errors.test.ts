@@ -3,8 +3,8 @@ import { everyFormat } from "../harness/ai-gateway.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startGuardWebhook } from "../harness/guard-webhook.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { startScripted } from "../harness/scripted.ts";
-import { patient } from "../policies/routes.ts";
 import { chunk, startStream } from "./llm-upstream.ts";
 
 const complaint = "The quota of secret42 is used up.";

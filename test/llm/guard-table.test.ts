@@ -4,8 +4,8 @@ import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { type GuardWebhook, startGuardWebhook } from "../harness/guard-webhook.ts";
 import { startProvider } from "../harness/model-provider.ts";
+import { patient } from "../harness/patient-callout.ts";
 import type { Scripted } from "../harness/scripted.ts";
-import { patient } from "../policies/routes.ts";
 import { asks } from "./ask.ts";
 import { startGuardServices } from "./guard-servers.ts";
 

@@ -4,11 +4,11 @@ import { describe, expect, it } from "vitest";
 import { startEmbeddingServer } from "../harness/embedding-server.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { pause } from "../harness/pause.ts";
 import { RedisServer } from "../harness/redis.ts";
 import { type Received, type Scripted, startScripted } from "../harness/scripted.ts";
 import { type Response, send } from "../harness/send.ts";
-import { patient } from "../policies/routes.ts";
 import { complete, completion, fail } from "./llm-upstream.ts";
 
 const json = { "content-type": "application/json" };

@@ -1,4 +1,4 @@
-import { patient } from "../policies/routes.ts";
+import { patient } from "../harness/patient-callout.ts";
 
 /** A long text with a secret in its midst. */
 export const long = `${"All is well here. ".repeat(40)}secret7 ${"And so it repeats. ".repeat(40)}`;

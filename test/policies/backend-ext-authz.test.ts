@@ -5,10 +5,11 @@ import { freePort } from "../harness/free-port.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { startIsolated } from "../harness/isolated-gateway.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
 import { initialize, post } from "../mcp/raw-client.ts";
-import { patient, startRoutes } from "./routes.ts";
+import { startRoutes } from "./routes.ts";
 
 let server: Scripted;
 let model: Scripted;

@@ -10,8 +10,8 @@ import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
 import { type OtlpCollector, startCollector } from "../harness/otlp-collector.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { type Response, send } from "../harness/send.ts";
-import { patient } from "./routes.ts";
 
 let services: EnvoyServices;
 let collector: OtlpCollector;

@@ -2,9 +2,10 @@ import type { IncomingMessage } from "node:http";
 import { beforeAll, describe, expect, it } from "vitest";
 import { startEcho } from "../harness/echo.ts";
 import type { Gateway } from "../harness/gateway.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { type Response, send } from "../harness/send.ts";
-import { patient, startRoutes } from "./routes.ts";
+import { startRoutes } from "./routes.ts";
 
 let server: Scripted;
 let gateway: Gateway;

@@ -11,9 +11,10 @@ import {
   startEnvoyServices,
 } from "../harness/envoy-services.ts";
 import type { Gateway } from "../harness/gateway.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { type Response, send } from "../harness/send.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
-import { patient, startRoutes } from "./routes.ts";
+import { startRoutes } from "./routes.ts";
 
 const folder = temporaryFolder();
 

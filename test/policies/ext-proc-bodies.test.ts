@@ -8,8 +8,9 @@ import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-service
 import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { send } from "../harness/send.ts";
-import { nowhere, patient, startRoutes } from "./routes.ts";
+import { nowhere, startRoutes } from "./routes.ts";
 
 const modes = ["none", "streamed", "buffered", "bufferedPartial", "fullDuplexStreamed"] as const;
 

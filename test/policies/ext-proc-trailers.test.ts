@@ -6,7 +6,8 @@ import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-service
 import { eventually } from "../harness/eventually.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
-import { nowhere, patient, startRoutes } from "./routes.ts";
+import { patient } from "../harness/patient-callout.ts";
+import { nowhere, startRoutes } from "./routes.ts";
 
 const modes = ["none", "streamed", "buffered", "bufferedPartial", "fullDuplexStreamed"] as const;
 

@@ -3,8 +3,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { send } from "../harness/send.ts";
-import { patient, startRoutes } from "./routes.ts";
+import { startRoutes } from "./routes.ts";
 
 let services: EnvoyServices;
 let gateway: Gateway;

@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { expect, it } from "vitest";
+import { patient } from "../harness/patient-callout.ts";
 import { send } from "../harness/send.ts";
 import { itWith } from "../harness/tool.ts";
 import { startUpstream } from "../harness/upstream.ts";
 import { startCaddy, startNginx } from "../harness/web-server.ts";
-import { patient, startRoutes } from "./routes.ts";
+import { startRoutes } from "./routes.ts";
 
 /** The result of a request: its client's status and body, and what the upstream received. */
 interface Outcome {

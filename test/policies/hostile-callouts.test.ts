@@ -7,10 +7,11 @@ import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-service
 import { startFragileWay } from "../harness/fragile-way.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { allMisbehaviours, startHostileGrpcServer } from "../harness/hostile-grpc-server.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { send } from "../harness/send.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { TestProcess } from "../harness/test-process.ts";
-import { patient, startRoutes } from "./routes.ts";
+import { startRoutes } from "./routes.ts";
 
 let gateway: Gateway;
 

@@ -2,10 +2,11 @@ import { beforeAll, expect, it } from "vitest";
 import { startEcho } from "../harness/echo.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { startLimitService } from "../harness/limit-service.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { type Response, send } from "../harness/send.ts";
 import { describeUnless, NOT_LONG } from "../harness/skip.ts";
 import { isInstalled } from "../harness/tool.ts";
-import { patient, startRoutes } from "./routes.ts";
+import { startRoutes } from "./routes.ts";
 
 // A window that no run crosses.
 const rules = `

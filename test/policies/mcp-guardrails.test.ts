@@ -4,11 +4,12 @@ import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
 import { type McpProcessor, type Question, startMcpProcessor } from "../harness/mcp-processor.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { openSession, post, send, toolCall } from "../mcp/raw-client.ts";
 import { type SeenRequest, startUpstream } from "../mcp/raw-upstream.ts";
 import { ask, connectStateless } from "../mcp/stateless-client.ts";
 import { findings } from "./refused.ts";
-import { patient, startRoutes } from "./routes.ts";
+import { startRoutes } from "./routes.ts";
 
 let processor: McpProcessor;
 let second: McpProcessor;

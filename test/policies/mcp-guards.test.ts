@@ -4,6 +4,7 @@ import { startGateway } from "../harness/gateway.ts";
 import { startGuardWebhook } from "../harness/guard-webhook.ts";
 import { gwc } from "../harness/gwc.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { startGuardServices } from "../llm/guard-servers.ts";
 import {
@@ -17,7 +18,7 @@ import {
 import { type RawUpstream, startUpstream } from "../mcp/raw-upstream.ts";
 import { ask, connectStateless } from "../mcp/stateless-client.ts";
 import { findings } from "./refused.ts";
-import { patient, startRoutes } from "./routes.ts";
+import { startRoutes } from "./routes.ts";
 
 const masks = { regex: { rules: [{ builtin: "email" }, { builtin: "creditCard" }] } };
 const rejects = {

@@ -3,9 +3,10 @@ import { startEcho } from "../harness/echo.ts";
 import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { type Response, send } from "../harness/send.ts";
 import { startUpstream } from "../harness/upstream.ts";
-import { patient, startRoutes } from "./routes.ts";
+import { startRoutes } from "./routes.ts";
 
 let services: EnvoyServices;
 let gateway: Gateway;

@@ -15,9 +15,6 @@ export interface RouteUpstream {
   readonly url: string;
 }
 
-/** Policies of a server that policies ask: it may respond late on a busy machine. */
-export const patient = { http: { requestTimeout: "60s" } } as const;
-
 /** For routes with their own backends. */
 export const nowhere: RouteUpstream = { url: "http://127.0.0.1:1" };
 

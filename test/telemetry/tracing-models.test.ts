@@ -3,8 +3,8 @@ import { expositionOf } from "../harness/exposition.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { startGuardWebhook } from "../harness/guard-webhook.ts";
 import { startCollector, tracedAll } from "../harness/otlp-collector.ts";
+import { patient } from "../harness/patient-callout.ts";
 import { startUpstream } from "../harness/upstream.ts";
-import { patient } from "../policies/routes.ts";
 
 const completion = {
   id: "chatcmpl-1",

@@ -56,7 +56,7 @@ function extAuthz(envoy: object, gateway: object): Setup {
   const settings = { transport_api_version: "V3", grpc_service: services, ...envoy };
   return {
     envoy: { filters: [filter("ext_authz", "ext_authz.v3.ExtAuthz", settings)], route: webSockets },
-    gateway: (host) => ({ extAuthz: { host, ...patient, ...gateway } }),
+    gateway: (host) => ({ extAuthz: { host, policies: patient, ...gateway } }),
   };
 }
 
@@ -87,7 +87,7 @@ function extProc(
       filters: [filter("ext_proc", "ext_proc.v3.ExternalProcessor", settings)],
       route: webSockets,
     },
-    gateway: (host) => ({ extProc: { host, ...patient, processingOptions } }),
+    gateway: (host) => ({ extProc: { host, policies: patient, processingOptions } }),
   };
 }
 
@@ -116,7 +116,7 @@ function rateLimit(descriptors: readonly (readonly Entry[])[]): Setup {
     gateway: (host) => ({
       remoteRateLimit: {
         host,
-        ...patient,
+        policies: patient,
         domain: "shop",
         descriptors: all.map((entries) => ({ entries: entries.map(({ gateway }) => gateway) })),
       },
