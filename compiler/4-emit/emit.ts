@@ -14,6 +14,7 @@ import type { PolicyUse } from "../ir/policies.ts";
 import { policySources } from "../ir/policy-sources.ts";
 import type { Program } from "../ir/program.ts";
 import { allRoutes } from "../ir/routes.ts";
+import { YAML_OUTPUT } from "../model/yaml-output.ts";
 import { observabilityFiles } from "../observability/observability.ts";
 import { bundledCode } from "../policies/custom/bundled-packages.ts";
 import { buildInfoOf } from "./build-info.ts";
@@ -212,7 +213,7 @@ export function kubernetesFiles(
     ({ file, value }): OutputFile => ({
       path: `kubernetes/${file}.yaml`,
       // Two resources may share an object; without this option, YAML would write an alias.
-      text: header + stringify(value, { lineWidth: 0, aliasDuplicateObjects: false }),
+      text: header + stringify(value, { ...YAML_OUTPUT, aliasDuplicateObjects: false }),
     }),
   );
 }

@@ -1,7 +1,8 @@
-import { Document, isCollection, isPair, isScalar } from "yaml";
+import { Alias, Document, isCollection, isPair, isScalar, type Node, visit } from "yaml";
 import { editorSchema, fileSchema } from "../1-parse/standalone/editor.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import { testFileSchema } from "../inspect/tests/test-schema.ts";
+import { YAML_OUTPUT } from "../model/yaml-output.ts";
 import type { Arguments, Command, CommandResult } from "./command.ts";
 
 /**
@@ -51,13 +52,17 @@ function testsSchemaText(): string {
   return `${JSON.stringify(fileSchema("tests", testFileSchema), undefined, 2)}\n`;
 }
 
-/** Formats the custom resource definitions as YAML for `kubectl apply`. */
+/**
+ * Formats the custom resource definitions as YAML for `kubectl apply`. Each schema is written once: where it recurs, an alias
+ * refers to it, so that a change of a shared field is one change of the file.
+ */
 export async function definitionsText(): Promise<string> {
   const { customResourceDefinitions } = await import("../1-parse/kubernetes/crd.ts");
   const documents = customResourceDefinitions().map((each) => {
-    const document = new Document(each, { aliasDuplicateObjects: false });
+    const document = new Document(each, { ...YAML_OUTPUT, aliasDuplicateObjects: false });
     shorten(document.contents);
-    return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+    shareSchemas(document.contents);
+    return document.toString({ ...YAML_OUTPUT, flowCollectionPadding: false });
   });
   return documents.join("---\n");
 }
@@ -79,4 +84,44 @@ function shorten(node: unknown): number {
   const width = widths.reduce((sum, each) => sum + each + ", ".length, 0);
   node.flow = width <= SHORT;
   return width;
+}
+
+/** Replaces each collection of several lines by an alias if an earlier one has the same contents. */
+function shareSchemas(contents: Node | null): void {
+  const originals = new Map<string, { readonly node: Node; readonly fields: readonly string[] }>();
+  const anchors = new Set<string>();
+  visit(contents, {
+    Collection(_, node, trail) {
+      if (node.flow === true) return visit.SKIP;
+      const text = JSON.stringify(node);
+      const original = originals.get(text);
+      if (original === undefined) {
+        originals.set(text, { node, fields: fieldsOf(trail) });
+        return undefined;
+      }
+      const { node: first, fields } = original;
+      if (isCollection(first)) first.anchor ??= anchorOf(fields, anchors);
+      return isCollection(first) && first.anchor ? new Alias(first.anchor) : visit.SKIP;
+    },
+  });
+}
+
+/** Lists the fields above a node, from the root: the keys of its trail but those of the schema language. */
+function fieldsOf(trail: readonly unknown[]): readonly string[] {
+  const keys = trail.flatMap((each) =>
+    isPair(each) && isScalar(each.key) ? [each.key.value] : [],
+  );
+  const inner = keys.at(-1) === "properties" ? ["fields"] : keys.at(-1) === "items" ? ["item"] : [];
+  return [...keys.filter((key) => key !== "properties" && key !== "items"), ...inner].map(String);
+}
+
+/** Names an anchor by the fewest of the innermost fields that no other anchor has, so that names do not shift with an edit. */
+function anchorOf(fields: readonly string[], anchors: Set<string>): string {
+  for (let count = fields.at(-1) === "fields" ? 2 : 1; ; count++) {
+    const name = fields.slice(-count).join("-");
+    const free = count > fields.length ? `${name}-${count}` : name;
+    if (anchors.has(free)) continue;
+    anchors.add(free);
+    return free;
+  }
 }

@@ -1,6 +1,7 @@
 import { stringify } from "yaml";
 import { textReport } from "../diagnostics/report/text.ts";
 import { checkInput } from "../inspect/check-input.ts";
+import { YAML_OUTPUT } from "../model/yaml-output.ts";
 import { statusOf } from "../status/status.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { fileOption } from "./shared-options.ts";
@@ -42,7 +43,7 @@ async function printStatus(
   }
   const found = statusOf(checked, kubernetes);
   const list = { apiVersion: "v1", kind: "List", items: found };
-  const yaml = { lineWidth: 0, aliasDuplicateObjects: false };
+  const yaml = { ...YAML_OUTPUT, aliasDuplicateObjects: false };
   const stdout =
     options.format === "json"
       ? `${JSON.stringify(list, undefined, 2)}\n`

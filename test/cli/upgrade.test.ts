@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { customResourceDefinitions } from "../../compiler/1-parse/kubernetes/crd.ts";
 import { editorSchema } from "../../compiler/1-parse/standalone/editor.ts";
+import { definitionsText } from "../../compiler/commands/schema.ts";
 import { gwc } from "../harness/gwc.ts";
 import { Workspace } from "../harness/workspace.ts";
 
@@ -97,6 +98,14 @@ describe("gwc upgrade --from", () => {
     const files = { "policy.yaml": policy, "crds.yaml": crds.join("\n---\n") };
     const { code, stdout } = await upgraded(files, "policy.yaml", "--from", "crds.yaml");
     expect([code, stdout]).toEqual([1, "policy.yaml:5:3 spec.colour: removed\n"]);
+  });
+
+  it("reads the definitions that it prints", async () => {
+    const files = { "crds.yaml": await definitionsText() };
+    expect(await upgraded(files, "--from", "crds.yaml", "--all")).toMatchObject({
+      code: 0,
+      stdout: "no field changed\n",
+    });
   });
 
   it.each([

@@ -1,6 +1,9 @@
 import { Ajv } from "ajv";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { parseAllDocuments, parseDocument, visit } from "yaml";
 import { customResourceDefinitions, kindSchema } from "../../compiler/1-parse/kubernetes/crd.ts";
+import { definitionsText } from "../../compiler/commands/schema.ts";
+import { program, runTool } from "../harness/tool.ts";
 
 /** Every schema below one, with its path. */
 function* parts(schema: object, path = ""): Generator<readonly [string, Record<string, unknown>]> {
@@ -137,4 +140,35 @@ it("kubectl shows the status of an object", () => {
     expect([path, part["x-kubernetes-list-type"]]).toEqual([path, isCondition ? "map" : "atomic"]);
   }
   expect(lists.some(([path]) => path.endsWith(".conditions"))).toBe(true);
+});
+
+describe("the printed definitions", () => {
+  it.each(["1.1", "1.2"] as const)("mean the same to readers of YAML %s", async (version) => {
+    const documents = parseAllDocuments(await definitionsText(), { version });
+    const read = documents.map((each): unknown => each.toJS({ maxAliasCount: -1 }));
+    expect(read).toEqual(JSON.parse(JSON.stringify(customResourceDefinitions())));
+  });
+
+  it("mean the same to kubectl, which reads `Off` without quotes as a boolean", async () => {
+    const argv = ["annotate", "--local", "-f", "-", "read=true", "-o", "jsonpath={.spec}{'\\n'}"];
+    const input = await definitionsText();
+    const read = (await runTool(program("kubectl"), argv, input)).trim().split("\n");
+    const specs = customResourceDefinitions().map(({ spec }): unknown =>
+      JSON.parse(JSON.stringify(spec)),
+    );
+    expect(read.map((each): unknown => JSON.parse(each))).toEqual(specs);
+  });
+
+  it("have each part of several lines once", async () => {
+    for (const text of (await definitionsText()).split("---\n")) {
+      const found = new Map<string, number>();
+      visit(parseDocument(text), {
+        Collection(_, node) {
+          const part = JSON.stringify(node);
+          if (!node.flow) found.set(part, (found.get(part) ?? 0) + 1);
+        },
+      });
+      expect([...found].filter(([, count]) => count > 1)).toEqual([]);
+    }
+  });
 });

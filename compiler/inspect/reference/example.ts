@@ -1,10 +1,11 @@
 import { stringify } from "yaml";
+import { YAML_OUTPUT } from "../../model/yaml-output.ts";
 import { fitsForm } from "../../schema/formats.ts";
 import { type FormatName, isWritable, type Schema } from "../../schema/schema.ts";
 
 /** Formats a minimal example of a field as YAML. */
 export function exampleText(name: string, schema: Schema): string {
-  return stringify({ [name]: exampleOf(schema) }, { lineWidth: 0 });
+  return stringify({ [name]: exampleOf(schema) }, YAML_OUTPUT);
 }
 
 /** Returns a minimal value that a schema accepts. */

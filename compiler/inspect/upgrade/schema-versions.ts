@@ -8,6 +8,9 @@ import { type AnySchema, asFields, asList } from "./value-changes.ts";
 /** Schemas by what they describe: `gateway.yaml`, or a kind of manifest. */
 type Schemas = ReadonlyMap<string, AnySchema>;
 
+/** Maximum number of expanded aliases in a document. The definitions of `gwc schema --crd` need some hundred. */
+const MAX_ALIASES = 10_000;
+
 /**
  * Compares what an earlier version printed (`gwc schema`, or `gwc schema --crd`) with the schemas of this version.
  * Returns a reason as a string if the text is neither.
@@ -43,7 +46,7 @@ function valuesOf(text: string): readonly unknown[] | undefined {
   } catch {
     const documents = parseAllDocuments(text, { logLevel: "silent" });
     if ("empty" in documents || documents.some(({ errors }) => errors.length > 0)) return undefined;
-    return documents.map((each): unknown => each.toJS({ maxAliasCount: 0 }));
+    return documents.map((each): unknown => each.toJS({ maxAliasCount: MAX_ALIASES }));
   }
 }
 
