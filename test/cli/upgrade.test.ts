@@ -89,6 +89,13 @@ describe("gwc upgrade --from", () => {
     expect(stdout).toContain("- `gateways.*.colour` of gateway.yaml: removed\n");
   });
 
+  it("compares the words of a pattern, so that more of them need no edit", async () => {
+    const fewer = { "before.json": earlier(["|anthropic|", "|"]) };
+    const { stdout } = await upgraded(fewer, "--from", "before.json", "--all");
+    expect(stdout).toContain('`llm.models[].provider` of gateway.yaml: also accepts "anthropic"\n');
+    expect(stdout).not.toContain("may need an edit");
+  });
+
   it("compares manifests with the definitions of an earlier version", async () => {
     const crds = customResourceDefinitions().map((each) =>
       JSON.stringify(each).replace('"traffic":{', '"colour":{"type":"string"},"traffic":{'),

@@ -16,6 +16,7 @@ const packages = {
   haproxy: "haproxy",
   h2load: "nghttp2-client",
   java: "default-jre-headless",
+  jq: "jq",
   helm: "Helm (`go install helm.sh/helm/v3/cmd/helm@v3.19.0`)",
   kustomize: "Kustomize (`go install sigs.k8s.io/kustomize/kustomize/v5@v5.7.1`)",
   kubectl: "kubectl (`go install k8s.io/kubernetes/cmd/kubectl@v1.34.2`)",

@@ -87,6 +87,44 @@ describe("the notes of a release", () => {
   });
 });
 
+/** The parts of a lock file and of a bill of materials that are compared. */
+interface Listed {
+  readonly packages: Readonly<Record<string, { version: string; dev?: boolean }>>;
+  readonly components: readonly { name: string; purl: string }[];
+  readonly metadata: { readonly component: { readonly name: string } };
+}
+
+it("the bill of materials lists what users install, and what is compiled into the package", () => {
+  for (const tool of ["npm", "jq"] as const) program(tool);
+  const read = (text: string): Listed => JSON.parse(text);
+  const printed = execFileSync(path.join(root, ".ci/bill-of-materials"), { encoding: "utf8" });
+  const { components, metadata } = read(printed);
+  const lock = read(readFileSync(path.join(root, "package-lock.json"), "utf8"));
+  const installed = Object.entries(lock.packages)
+    .filter(([place, { dev = false }]) => place !== "" && !dev)
+    .map(([place, { version }]) => `${place.replace(/^.*node_modules\//, "")}@${version}`);
+  const listed = components.map(({ purl }) => decodeURIComponent(purl.replace("pkg:npm/", "")));
+  const withoutPage = listed.filter((name) => !name.startsWith("preact@"));
+  expect(metadata.component.name).toBe("gwc");
+  expect(listed.length - withoutPage.length).toBe(1);
+  expect(withoutPage.toSorted()).toEqual([...new Set(installed)].toSorted());
+});
+
+it("the chart of a release uses the images of the release by their digest", () => {
+  const helm = program("helm");
+  const [registry, digest] = ["registry.test/owner/gwc", `sha256:${"0123456789abcdef".repeat(4)}`];
+  const folder = temporaryFolder();
+  const script = path.join(root, ".ci/package-chart");
+  execFileSync(program("bash"), [script, "1.2.3", registry, digest, folder]);
+  const chart = path.join(folder, "gwc-1.2.3.tgz");
+  const rendered = execFileSync(helm, ["template", "gwc", chart, "--kube-version", "1.35"], {
+    encoding: "utf8",
+  });
+  expect(rendered).toContain(`image: "${registry}/controller:1.2.3@${digest}"`);
+  expect(rendered).toContain(`--image=${registry}/gateway:1.2.3@${digest}`);
+  expect(rendered).toContain('app.kubernetes.io/version: "1.2.3"');
+});
+
 it("the package has no test, example or file of an editor", () => {
   const { files } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
   expect(files.toSorted()).toEqual([

@@ -92,8 +92,13 @@ function wordChanges(before: AnySchema, now: AnySchema): readonly ValueChange[] 
   return changes;
 }
 
+/** A pattern of nothing but words, or a variable. */
+const WORDS = /^\^\((?<words>[\w-]+(?:\|[\w-]+)+)\)\$(?:\|\\\$\\\{)?$/;
+
 /** Returns the words that a value may be; schemas also allow a variable instead of a word. */
 function wordsOf(schema: AnySchema): readonly unknown[] | undefined {
+  const listed = WORDS.exec(String(schema.pattern))?.groups?.words;
+  if (listed !== undefined) return listed.split("|");
   const alternatives = asList(schema.anyOf).filter(isJsonObject);
   const [words] = [schema, ...alternatives].flatMap((each) =>
     Array.isArray(each.enum) ? [asList(each.enum)] : [],
@@ -188,6 +193,8 @@ function keysOf(value: unknown): number | undefined {
 function patternChanges(before: AnySchema, now: AnySchema): readonly ValueChange[] {
   const { pattern } = now;
   if (typeof pattern !== "string" || pattern === before.pattern) return [];
+  // Their words are compared.
+  if (wordsOf(before) !== undefined && WORDS.test(pattern)) return [];
   const expression = new RegExp(pattern, "u");
   const affects = (value: unknown) => typeof value === "string" && !expression.test(value);
   return [{ text: `has another form: \`${pattern}\``, needsAction: true, affects }];
