@@ -32,7 +32,8 @@ const PATH = "/nodejs/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbi
 export function dockerfile(settings: ImageSettings): string {
   const { inputs, ports, statsPort, readinessPort, commands } = settings;
   const hasShell = commands.length > 0;
-  const services = [statsPort, readinessPort].filter((port) => port !== undefined);
+  // A port that the system chooses has no number yet.
+  const services = [statsPort, readinessPort].filter((port) => port !== undefined && port !== 0);
   const exposed = [...new Set([...ports, ...services])].join(" ");
   const probe = `fetch('http://127.0.0.1:${readinessPort}/healthz/ready').then(r=>process.exit(r.ok?0:1),()=>process.exit(1))`;
   const healthCheck = `HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ${JSON.stringify(["node", "-e", probe])}\n`;

@@ -184,6 +184,20 @@ routes:
     );
   });
 
+  it("has a row for each tool that a rule lists, also if rules treat them alike", async () => {
+    const listed = ['mcp.tool.name in ["search", "status", "sum"]'];
+    const open = { ...toolRoute, policies: { mcpAuthorization: { rules: listed } } };
+    const cells = cellsOf(await pageOf(new Workspace({ "gateway.yaml": file(open) })));
+    expect(cells.map(({ row, outcome }) => `${row.name}: ${outcome}`)).toEqual([
+      "search: yes",
+      "status: yes",
+      "sum: yes",
+      "any other tool: no",
+      "any prompt: no",
+      "any resource: no",
+    ]);
+  });
+
   it("distinguishes paths below a prefix that rules name", async () => {
     const cells = cellsOf(await pageOf(workspace())).filter(({ row }) =>
       row.name.startsWith("/shop"),

@@ -177,18 +177,29 @@ function isBelow(path: string, prefix: string): boolean {
   return path !== prefix && path.startsWith(prefix.endsWith("/") ? prefix : `${prefix}/`);
 }
 
-/** Returns an example of each class of a string that rules distinguish; empty if they do not read it. */
+/**
+ * Returns the constants that rules compare a string with, and an example of each other class that they distinguish;
+ * empty if they do not read it.
+ */
 function constantsOf(chain: AccessChain, path: DataPath, work: Work): readonly string[] {
   const key = path.join(".");
   const reading = rulesOfChain(chain).filter((rule) => reads(rule, path));
   if (reading.length === 0) return [];
   const phase = chain.stages.some((stage) => stage.phase === "mcp") ? "mcp" : "request";
-  const found = withinSteps(() => {
-    const { variables } = new RuleModel(phase, reading, [], [], work.question());
-    return variables.find((each) => each.kind === "value" && each.path.join(".") === key);
-  });
-  if (found?.kind !== "value") return [];
-  return found.classes.flatMap(({ example }) => (typeof example === "string" ? example : []));
+  const model = withinSteps(() => new RuleModel(phase, reading, [], [], work.question()));
+  const isIt = (each: { readonly path: DataPath }) => each.path.join(".") === key;
+  const found = model?.variables.find((each) => each.kind === "value" && isIt(each));
+  if (model === undefined || found?.kind !== "value") return [];
+  // Rules that treat two constants alike have one class for both.
+  const constants = model.leaves.flatMap((leaf) =>
+    leaf.kind === "leaf" && leaf.form === "value" && isIt(leaf)
+      ? [...leaf.features.strings.values()].filter(({ kind }) => kind === "equals")
+      : [],
+  );
+  const examples = found.classes.flatMap(({ example }) =>
+    typeof example === "string" ? example : [],
+  );
+  return [...new Set([...constants.map(({ text }) => text), ...examples])];
 }
 
 function reads({ expression }: Rule, path: DataPath): boolean {

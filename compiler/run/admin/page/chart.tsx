@@ -24,7 +24,9 @@ interface ChartProps {
   readonly timeText?: (at: number) => string;
 }
 
-const LEFT = 52;
+/** Minimum width of the labels of values, and the width of their characters. */
+const MIN_LEFT = 52;
+const CHARACTER = 7;
 const RIGHT = 10;
 const TOP = 10;
 const BOTTOM = 22;
@@ -46,17 +48,22 @@ export function TimeChart({
   const shown = at === undefined || at >= times.length ? undefined : at;
   const tops = isStacked ? stacked(series) : series.map(({ values }) => values);
   const top = niceTop(Math.max(0, ...tops.flat().map((value) => value ?? 0)));
+  const marks = [0, 0.5, 1].map((share) => ({ value: share * top, text: format(share * top) }));
+  const left = Math.max(
+    MIN_LEFT,
+    14 + CHARACTER * Math.max(...marks.map(({ text }) => text.length)),
+  );
   // Bars have a margin of half their width.
-  const margin = isBars ? (width - LEFT - RIGHT) / (2 * Math.max(1, times.length)) : 0;
+  const margin = isBars ? (width - left - RIGHT) / (2 * Math.max(1, times.length)) : 0;
   const x = (index: number) =>
-    LEFT + margin + ((width - LEFT - RIGHT - 2 * margin) * index) / Math.max(1, times.length - 1);
+    left + margin + ((width - left - RIGHT - 2 * margin) * index) / Math.max(1, times.length - 1);
   const y = (value: number) => TOP + (height - TOP - BOTTOM) * (1 - value / top);
   const indexAt = (position: number) =>
     Math.max(
       0,
       Math.min(
         times.length - 1,
-        Math.round(((position - LEFT) / (width - LEFT - RIGHT)) * (times.length - 1)),
+        Math.round(((position - left) / (width - left - RIGHT)) * (times.length - 1)),
       ),
     );
   const last = times.length - 1;
@@ -68,7 +75,6 @@ export function TimeChart({
     event.preventDefault();
     setAt(Math.max(0, Math.min(last, moved)));
   };
-  const marks = [0, 0.5, 1].map((share) => share * top);
   const labels = labelTimes(times, width);
   return (
     <figure class="chart">
@@ -97,18 +103,17 @@ export function TimeChart({
         tabIndex={0}
         onKeyDown={move}
         onPointerMove={(event) => {
-          const { left } = event.currentTarget.getBoundingClientRect();
-          setAt(indexAt(event.clientX - left));
+          setAt(indexAt(event.clientX - event.currentTarget.getBoundingClientRect().left));
         }}
         onPointerLeave={() => setAt(undefined)}
         onBlur={() => setAt(undefined)}
       >
         <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
-          {marks.map((value) => (
+          {marks.map(({ value, text }) => (
             <g key={value}>
-              <line class="grid" x1={LEFT} x2={width - RIGHT} y1={y(value)} y2={y(value)} />
-              <text class="axis" x={LEFT - 8} y={y(value) + 4} text-anchor="end">
-                {format(value)}
+              <line class="grid" x1={left} x2={width - RIGHT} y1={y(value)} y2={y(value)} />
+              <text class="axis" x={left - 8} y={y(value) + 4} text-anchor="end">
+                {text}
               </text>
             </g>
           ))}

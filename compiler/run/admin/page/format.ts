@@ -21,10 +21,10 @@ export function duration(value: number | null | undefined): string {
   return `${Math.floor(value / 60_000)} min`;
 }
 
-/** Formats US dollars: `$0`, `$0.0021`, `$12.30`. */
+/** Formats US dollars: `$0`, `$0.0021`, `$0.025`, `$12.30`. */
 export function dollars(value: number): string {
   if (value === 0) return "$0";
-  if (value < 0.01) return `$${value.toPrecision(2)}`;
+  if (value < 0.1) return `$${Number(value.toPrecision(2))}`;
   return value < 1000 ? `$${value.toFixed(2)}` : `$${COMPACT.format(value)}`;
 }
 
