@@ -16,7 +16,6 @@ import type { AcmeSettings, OrderedCertificate } from "./acme-settings.ts";
 import { obtainCertificate } from "./obtain-certificate.ts";
 import type { AcmeGateway } from "./open-acme.ts";
 import { defaultRenewal, type RenewalTime, renewalId, suggestedRenewal } from "./renewal-time.ts";
-import { substituteFor } from "./substitute-certificate.ts";
 
 /** Milliseconds for which a replica may order before another one may: more than an order can take. */
 const ORDER_TIME = 10 * MINUTE;
@@ -291,4 +290,35 @@ function inUse({ names }: OrderedCertificate, stored: StoredCertificate): string
 
 function expiryOf({ cert }: IssuedPair): string {
   return new X509Certificate(cert).validToDate.toISOString();
+}
+
+/**
+ * Returns the certificate that serves most of the names until there is one for all of them; `undefined` if none serves any. Of
+ * equal ones, the one that is valid longest. Expired ones are the last resort.
+ */
+function substituteFor(
+  names: readonly string[],
+  candidates: readonly IssuedPair[],
+): IssuedPair | undefined {
+  const now = Date.now();
+  const ranked = candidates.flatMap((pair) => {
+    const certificate = parsed(pair);
+    if (certificate === undefined) return [];
+    const served = names.filter((name) => certificate.checkHost(name) !== undefined).length;
+    const expiry = certificate.validToDate.getTime();
+    return served === 0 ? [] : [{ pair, isValid: Number(expiry > now), served, expiry }];
+  });
+  const [best] = ranked.sort(
+    (a, b) => b.isValid - a.isValid || b.served - a.served || b.expiry - a.expiry,
+  );
+  return best?.pair;
+}
+
+function parsed({ cert }: IssuedPair): X509Certificate | undefined {
+  try {
+    return new X509Certificate(cert);
+  } catch {
+    // A damaged record of the store must not prevent the start.
+    return undefined;
+  }
 }

@@ -13,7 +13,27 @@ import { FIELD_MANAGER, isAppliedHere, isTakenOver } from "../kubernetes/field-m
 import { itemsField, recordOf, textField } from "../kubernetes/json-fields.ts";
 import { errorText, Reflector } from "../kubernetes/reflector.ts";
 import type { GatewayCode } from "../model/compile-changes.ts";
-import { OWNED, OWNED_SELECTOR, ownedTypes } from "./owned-types.ts";
+
+/** The kinds of objects that run a Gateway. */
+const ownedTypes: readonly ResourceType[] = [
+  owned("", "v1", "ServiceAccount", "serviceaccounts"),
+  owned("", "v1", "ConfigMap", "configmaps"),
+  owned("", "v1", "Service", "services"),
+  owned("apps", "v1", "Deployment", "deployments"),
+  owned("apps", "v1", "DaemonSet", "daemonsets"),
+  owned("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets"),
+  owned("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers"),
+];
+
+const LABEL = "app.kubernetes.io/managed-by";
+
+const VALUE = "gwc";
+
+/** The label that the objects of a controller have. */
+const OWNED: Readonly<Record<string, string>> = { [LABEL]: VALUE };
+
+/** Selector of the owned objects. */
+const OWNED_SELECTOR: string = `${LABEL}=${VALUE}`;
 
 /** The last applied object as text, and a mark by which foreign changes are detected. */
 interface Applied {
@@ -304,4 +324,8 @@ function wantedObjects(objects: readonly Json[], gateway: ApiObject): readonly A
     const object = type && readObject({ ...recordOf(value), metadata }, type);
     return object ?? [];
   });
+}
+
+function owned(group: string, version: string, kind: string, plural: string): ResourceType {
+  return { group, version, kind, plural, isNamespaced: true };
 }

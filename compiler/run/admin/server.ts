@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { askAccess } from "../playground/ask-access.ts";
@@ -11,7 +11,6 @@ import { readKeyAction, sendKeyAction } from "./api/key-actions.ts";
 import { DOCUMENT, LOGIN_DOCUMENT, PageAssets } from "./assets.ts";
 import { AdminLogins } from "./login/admin-logins.ts";
 import { PageAccess } from "./login/page-access.ts";
-import { isOwnPage, isOwnRead } from "./own-page.ts";
 import type { LiveView } from "./view.ts";
 
 /**
@@ -283,4 +282,32 @@ function fail(response: ServerResponse, error: unknown): void {
   if (response.headersSent) return void response.destroy();
   const reason = error instanceof Error ? error.message.slice(0, 200) : "";
   send(response, 500, `the page failed: ${reason}\n`);
+}
+
+/**
+ * Whether a request to act comes from a page of this process: another site's page can name neither its origin nor its
+ * key, and must ask before it sends JSON; a script of another user of the machine has not read the key of this page.
+ */
+function isOwnPage(request: IncomingMessage, key: string, access: PageAccess): boolean {
+  const { headers } = request;
+  return (
+    access.isOwnOrigin(request) &&
+    isOwnRead(request) &&
+    headers["content-type"] === "application/json" &&
+    isSame(String(headers["x-gwc-page"]), key)
+  );
+}
+
+/**
+ * Whether a request to read comes from no other site. Another site cannot read the response, but some questions take
+ * seconds to decide.
+ */
+function isOwnRead({ headers }: IncomingMessage): boolean {
+  const site = headers["sec-fetch-site"];
+  return site === undefined || site === "same-origin" || site === "none";
+}
+
+function isSame(given: string, key: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(key)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }

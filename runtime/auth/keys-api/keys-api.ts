@@ -2,14 +2,49 @@ import { timingSafeEqual } from "node:crypto";
 import type { JsonObject } from "../../cel/variables.ts";
 import { keyDigest, readApiKeyEntry } from "../../contents/api-key-entry.ts";
 import { readWhole } from "../../http/buffer-body.ts";
+import { noteSubject } from "../../http/caller-identity.ts";
 import { type Exchange, logFields, type RefusalReason } from "../../http/exchange.ts";
 import { WatchedFile } from "../../process/watched-file.ts";
 import { KeyError, KeyRegistry } from "../../store/key-registry.ts";
 import { StoreError } from "../../store/store.ts";
+import { InvalidToken } from "../jwt/invalid-token.ts";
+import { type JwtProvider, JwtVerifier } from "../jwt/verifier.ts";
 import { FailureLimit } from "./failure-limit.ts";
 import { readCreation, readOverlap, readUpdate, shownKey } from "./key-request.ts";
 import { keysApiDocument } from "./keys-api-document.ts";
-import { KeysApiTokenCheck, type TokenCheckSettings } from "./token-check.ts";
+
+/** Tokens for the API, and what their holders may do. */
+interface TokenCheckSettings {
+  readonly providers: readonly JwtProvider[];
+  /** Whether a request is allowed, whose token is verified and is `attributes.jwt`. */
+  readonly isAllowed: (request: Exchange) => boolean;
+}
+
+/** Checks the tokens of clients of the API for keys. */
+class KeysApiTokenCheck {
+  readonly #verifier: JwtVerifier;
+  readonly #isAllowed: TokenCheckSettings["isAllowed"];
+
+  constructor({ providers, isAllowed }: TokenCheckSettings) {
+    const location = { header: "authorization", prefix: "Bearer " };
+    this.#verifier = new JwtVerifier({ location, providers });
+    this.#isAllowed = isAllowed;
+  }
+
+  /**
+   * Returns whether the holder of a token may send a request, or the reason why the token is invalid for the log; `unavailable` if
+   * it cannot be verified now.
+   */
+  async check(token: string, exchange: Exchange): Promise<string> {
+    const claims = await this.#verifier.check(token, exchange.gateway);
+    if (claims instanceof InvalidToken) return claims.reason;
+    if (claims === "unavailable") return claims;
+    exchange.attributes.jwt = claims;
+    if (typeof claims.sub === "string") logFields(exchange.record).set("jwt.sub", claims.sub);
+    noteSubject(exchange.record, claims);
+    return this.#isAllowed(exchange) ? "allowed" : "denied";
+  }
+}
 
 /** Settings of the API for keys: its clients send a key, a token, or either. */
 export interface KeysApiSettings {
