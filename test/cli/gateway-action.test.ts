@@ -8,6 +8,7 @@ import { gwc } from "../harness/gwc.ts";
 import { listen } from "../harness/listen.ts";
 import { ownPackage } from "../harness/own-package.ts";
 import { root } from "../harness/root.ts";
+import { shopManifests } from "../harness/shop-manifests.ts";
 import { program } from "../harness/tool.ts";
 import { Workspace } from "../harness/workspace.ts";
 
@@ -302,35 +303,6 @@ describe("gwc diff --render", () => {
     expect(status.toString()).toBe("");
   });
 
-  /** Manifests in a file, whose rule an overlay takes from another file, as Kustomize and Helm do. */
-  const manifests = (rule: string) => `apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: g}
-spec: {gatewayClassName: gwc, listeners: [{name: http, port: 80, protocol: HTTP}]}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: shop}
-spec:
-  parentRefs: [{name: g}]
-  rules: [{backendRefs: [{name: shop, port: 80}]}]
----
-apiVersion: v1
-kind: Service
-metadata: {name: shop}
-spec: {ports: [{port: 80}]}
----
-apiVersion: gwc.dev/v1alpha1
-kind: GatewayPolicy
-metadata: {name: rules}
-spec:
-  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}]
-  traffic:
-    authorization:
-      policy:
-        matchExpressions:
-          - ${rule}
-`;
   const closed = 'request.path == "/shop"';
   const open = 'request.path.startsWith("/")';
   const annotations = async ({ folder }: Workspace) => {
@@ -342,15 +314,18 @@ spec:
 
   it("annotates the line of the manifest that a rendered one with a prefix comes from", async () => {
     const render = 'sed "s/name: rules/name: prod-rules/" base/policy.yaml';
-    const made = repository(opened, { "render.sh": render, "base/policy.yaml": manifests(closed) });
-    made.write("base/policy.yaml", manifests(open));
+    const made = repository(opened, {
+      "render.sh": render,
+      "base/policy.yaml": shopManifests(closed),
+    });
+    made.write("base/policy.yaml", shopManifests(open));
     const [found] = await annotations(made);
     expect(found).toContain("file=base/policy.yaml,line=27,");
     expect(found).toContain("GatewayPolicy default/prod-rules, rendered.yaml:27:");
   });
 
   it("annotates the line of a value that a template puts into a manifest", async () => {
-    const template = manifests("{{ .Values.rule }}").replaceAll("{{ .Values.rule }}", "RULE");
+    const template = shopManifests("RULE");
     const render =
       'while read -r line; do sed "s|RULE|${line#rule: }|" base.tpl; done < values.yaml';
     const files = { "render.sh": render, "base.tpl": template, "values.yaml": `rule: ${closed}\n` };
@@ -361,9 +336,12 @@ spec:
 
   it("has no annotation at a line if several places fit", async () => {
     const render = "cat base/policy.yaml";
-    const made = repository(opened, { "render.sh": render, "base/policy.yaml": manifests(closed) });
-    made.write("base/policy.yaml", manifests(open));
-    made.write("copy/policy.yaml", manifests(open));
+    const made = repository(opened, {
+      "render.sh": render,
+      "base/policy.yaml": shopManifests(closed),
+    });
+    made.write("base/policy.yaml", shopManifests(open));
+    made.write("copy/policy.yaml", shopManifests(open));
     expect((await annotations(made))[0]).toContain("::warning title=gwc diff%3A OPENS::");
   });
 });

@@ -1,37 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { gwc } from "../harness/gwc.ts";
+import { shopManifests } from "../harness/shop-manifests.ts";
 import { program } from "../harness/tool.ts";
 import { Workspace } from "../harness/workspace.ts";
 
-const MANIFESTS = `apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge}
-spec: {gatewayClassName: gwc, listeners: [{name: http, port: 80, protocol: HTTP}]}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: shop}
-spec:
-  parentRefs: [{name: edge}]
-  rules: [{backendRefs: [{name: shop, port: 80}]}]
----
-apiVersion: v1
-kind: Service
-metadata: {name: shop}
-spec: {ports: [{port: 80}]}
----
-apiVersion: gwc.dev/v1alpha1
-kind: GatewayPolicy
-metadata: {name: rules}
-spec:
-  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}]
-  traffic:
-    authorization:
-      policy:
-        matchExpressions:
-          - RULE
-`;
 const CLOSED = 'request.path.startsWith("/shop/")';
 const OPEN = 'request.path.startsWith("/")';
 
@@ -67,7 +40,7 @@ patches: [{ path: rules.yaml, target: { kind: GatewayPolicy } }]
   value: ${CLOSED}
 `;
   const files = {
-    "base/all.yaml": MANIFESTS.replace("RULE", 'request.path == "/never"'),
+    "base/all.yaml": shopManifests('request.path == "/never"'),
     "base/kustomization.yaml": "resources: [all.yaml]\n",
     "overlays/prod/kustomization.yaml": overlay,
     "overlays/prod/rules.yaml": patch,
@@ -82,7 +55,7 @@ patches: [{ path: rules.yaml, target: { kind: GatewayPolicy } }]
 it("a value of a Helm chart that opens access is annotated at its line", async () => {
   const files = {
     "shop/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n",
-    "shop/templates/all.yaml": MANIFESTS.replace("RULE", "{{ .Values.rule }}"),
+    "shop/templates/all.yaml": shopManifests("{{ .Values.rule }}"),
     "shop/values.yaml": "rule: request.method == 'GET'\n",
     "prod.yaml": `# of production\nrule: ${CLOSED}\n`,
   };

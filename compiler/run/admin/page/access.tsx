@@ -13,6 +13,7 @@ import {
   PageHead,
   Pill,
   Problem,
+  SearchField,
   Segmented,
   Select,
   Table,
@@ -70,16 +71,12 @@ export function AccessPage({ gateway }: PageProps) {
                 setChosen(undefined);
               }}
             />
-            <label class="search">
-              <span class="hidden">Filter tools, models and paths</span>
-              <Icon name="search" />
-              <input
-                type="search"
-                placeholder="Tool, model, path …"
-                value={words}
-                onInput={({ currentTarget }) => setWords(currentTarget.value)}
-              />
-            </label>
+            <SearchField
+              label="Filter tools, models and paths"
+              placeholder="Tool, model, path …"
+              value={words}
+              onChange={setWords}
+            />
             <Segmented label="Outcome" value={outcome} options={OUTCOMES} onChange={setOutcome} />
           </div>
           <Matrix

@@ -179,6 +179,50 @@ export function Select<Value extends string>({
   );
 }
 
+interface SearchProps {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly value: string;
+  readonly onChange: (words: string) => void;
+}
+
+/** A field for words that filter a list. */
+export function SearchField({ label, placeholder, value, onChange }: SearchProps) {
+  return (
+    <label class="search">
+      <span class="hidden">{label}</span>
+      <Icon name="search" />
+      <input
+        type="search"
+        placeholder={placeholder}
+        value={value}
+        onInput={({ currentTarget }) => onChange(currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+/** A name and its value, which others chose; `null` if there is none. */
+export type Fact = readonly [name: string, value: string | null];
+
+/** Lists facts, without those that have no value. */
+export function Facts({ facts }: { facts: readonly Fact[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) =>
+        value === null || value === "" ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <Text>{value}</Text>
+            </dd>
+          </div>
+        ),
+      )}
+    </dl>
+  );
+}
+
 /** A wide table, which scrolls in itself on narrow screens. */
 export function Table({ label, children }: { label: string; children: ComponentChildren }) {
   return (

@@ -5,7 +5,20 @@ import { useData } from "./data.ts";
 import { type Column, DataTable } from "./data-table.tsx";
 import { amount, clock, count, duration, joined, visible } from "./format.ts";
 import { Icon } from "./icons.tsx";
-import { Card, Code, Empty, Loading, PageHead, Pill, Problem, Segmented, Text } from "./parts.tsx";
+import {
+  Card,
+  Code,
+  Empty,
+  type Fact,
+  Facts,
+  Loading,
+  PageHead,
+  Pill,
+  Problem,
+  SearchField,
+  Segmented,
+  Text,
+} from "./parts.tsx";
 
 type Filter = "all" | "flight" | "rejected" | "failed";
 
@@ -47,16 +60,12 @@ export function RequestsPage({ place, gateway }: PageProps) {
         </button>
       </PageHead>
       <div class="filters">
-        <label class="search">
-          <span class="hidden">Filter requests</span>
-          <Icon name="search" />
-          <input
-            type="search"
-            placeholder="Path, route, caller, rule, tool, model …"
-            value={words}
-            onInput={({ currentTarget }) => setWords(currentTarget.value)}
-          />
-        </label>
+        <SearchField
+          label="Filter requests"
+          placeholder="Path, route, caller, rule, tool, model …"
+          value={words}
+          onChange={setWords}
+        />
         <Segmented label="Kind of requests" value={filter} options={FILTERS} onChange={setFilter} />
       </div>
       {live.problem !== undefined && <Problem>{live.problem}</Problem>}
@@ -228,7 +237,7 @@ function Decision({ request: { reason, upstream, notes } }: { request: SeenReque
 }
 
 function Detail({ request, onClose }: { request: SeenRequest; onClose: () => void }) {
-  const facts: readonly (readonly [string, string | null])[] = [
+  const facts: readonly Fact[] = [
     ["Host", request.host],
     ["Listener", request.listener],
     ["Route", request.route],
@@ -254,18 +263,7 @@ function Detail({ request, onClose }: { request: SeenRequest; onClose: () => voi
         <Status request={request} /> <span class="method">{visible(request.method)}</span>{" "}
         <Code>{request.path}</Code>
       </p>
-      <dl class="facts">
-        {[...facts, ...request.notes].map(([name, value]) =>
-          value === null || value === "" ? null : (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>
-                <Text>{value}</Text>
-              </dd>
-            </div>
-          ),
-        )}
-      </dl>
+      <Facts facts={[...facts, ...request.notes]} />
     </Card>
   );
 }

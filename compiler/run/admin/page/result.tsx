@@ -1,5 +1,5 @@
 import { duration, visible } from "./format.ts";
-import { Card, Code, Pill, Problem, Text } from "./parts.tsx";
+import { Card, Code, Facts, Pill, Problem, Text } from "./parts.tsx";
 import type { TryResult, Verdict } from "./sender.tsx";
 
 /** A response, and what the gateway noted about it. */
@@ -61,16 +61,7 @@ export function Notes({ notes }: { notes: readonly (readonly [string, string])[]
   return (
     <details class="more">
       <summary>What the gateway noted</summary>
-      <dl class="facts">
-        {notes.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <Text>{value}</Text>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={notes} />
     </details>
   );
 }

@@ -10,7 +10,17 @@ import type { PageProps } from "./app.tsx";
 import { useData } from "./data.ts";
 import { amount, count, duration } from "./format.ts";
 import { Icon } from "./icons.tsx";
-import { Card, Code, Empty, Loading, PageHead, Pill, Problem, Text } from "./parts.tsx";
+import {
+  Card,
+  Code,
+  Empty,
+  Loading,
+  PageHead,
+  Pill,
+  Problem,
+  SearchField,
+  Text,
+} from "./parts.tsx";
 import { Link } from "./router.tsx";
 
 /** Ports with their listeners, routes, policies and backends. */
@@ -36,16 +46,12 @@ export function RoutesPage({ gateway }: PageProps) {
         about={`${amount(routes, "route")} of ${amount(all.length, "listener")}. Requests are counted since the process started.`}
       />
       <div class="filters">
-        <label class="search">
-          <span class="hidden">Filter routes</span>
-          <Icon name="search" />
-          <input
-            type="search"
-            placeholder="Name, path, policy, backend …"
-            value={words}
-            onInput={({ currentTarget }) => setWords(currentTarget.value)}
-          />
-        </label>
+        <SearchField
+          label="Filter routes"
+          placeholder="Name, path, policy, backend …"
+          value={words}
+          onChange={setWords}
+        />
       </div>
       {problem !== undefined && <Problem>{problem}</Problem>}
       {data === undefined && problem === undefined && <Loading />}
