@@ -30,6 +30,8 @@ function workspaceWith(more = ""): Workspace {
 const locked = "  toolLock: gwc.lock.yaml\n";
 
 describe("gwc lock", () => {
+  afterEach(() => vi.unstubAllEnvs());
+
   it("writes what servers offer, and says when that has changed until it is approved", async () => {
     const workspace = workspaceWith(locked);
     const run = (...argv: readonly string[]) => gwc(["lock", ...argv], { cwd: workspace.folder });
@@ -127,6 +129,35 @@ describe("gwc lock", () => {
     expect(await run("lock", "--check")).toMatchObject({ code: 0 });
     workspace.write("gateway.yaml", config("/moved"));
     expect(await run("lock")).toMatchObject({ code: 1, stderr: expect.stringContaining("302") });
+  });
+
+  it("fetches OpenAPI documents through the proxy of the environment, repeats failures, and says what failed", async () => {
+    const asked: (string | undefined)[] = [];
+    // A proxy gets the whole URL of requests without TLS.
+    const proxy = createServer((request, response) => {
+      const isFirst = asked.push(request.url) === 1;
+      if (isFirst) return request.socket.destroy();
+      if (request.url === "http://api.test/busy.json") return response.writeHead(503).end();
+      if (request.url === "http://api.test/large.json")
+        return response.end(Buffer.alloc(17 * 1024 * 1024, " "));
+      return response.end('{"openapi": "3.0.0", "paths": {"/a": {"get": {"operationId": "a"}}}}');
+    });
+    vi.stubEnv("HTTP_PROXY", `http://127.0.0.1:${await listen(proxy)}`);
+    const workspace = new Workspace({});
+    const lock = (document: string) => {
+      const api = `{host: "api.test:80", schema: {url: "http://api.test/${document}"}}`;
+      workspace.write("gateway.yaml", `mcp: {targets: [{name: api, openapi: ${api}}]}`);
+      return gwc(["lock"], { cwd: workspace.folder });
+    };
+    expect(await lock("api.json")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^gwc\.openapi\/.*: fetched$/m),
+    });
+    expect(asked).toEqual(["http://api.test/api.json", "http://api.test/api.json"]);
+    expect((await lock("busy.json")).stderr).toContain("the server responds with 503");
+    expect((await lock("large.json")).stderr).toContain("it has more than 16 MiB");
+    vi.stubEnv("NO_PROXY", "api.test");
+    expect((await lock("api.json")).stderr).toMatch(/cannot be fetched: getaddrinfo \w+ api\.test/);
   });
 
   it("says what to write where no lock is named, and what it can't ask", async () => {

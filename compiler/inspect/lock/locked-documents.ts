@@ -13,6 +13,8 @@ export interface LockedDocument {
 
 /** Milliseconds until a document must be there. */
 const DEADLINE = 30_000;
+/** Number of times that a request is repeated if the connection fails or the server is busy. */
+const MAX_RETRIES = 2;
 /** Maximum number of characters of a document. */
 const MAX_SIZE = 16 * 1024 * 1024;
 
@@ -33,18 +35,47 @@ export function lockedDocuments(
   return [...new Map(wanted.map((each) => [each.file, each])).values()];
 }
 
-/** Fetches a document, without following redirects. Throws an Error that says what failed. */
+/**
+ * Fetches a document through the proxies of the environment (`HTTPS_PROXY`, `NO_PROXY`), without following redirects. Throws an
+ * Error that says what failed.
+ */
 export async function fetchDocument(url: string): Promise<string> {
-  const headers = { accept: "application/json, application/yaml;q=0.9, */*;q=0.5" };
-  const signal = AbortSignal.timeout(DEADLINE);
-  // A redirect could lead anywhere.
-  const response = await fetch(url, { headers, signal, redirect: "manual" });
-  if (response.status !== 200) throw new Error(`the server responds with ${response.status}`);
-  const text = await response.text();
+  const text = await download(url);
   if (text.length > MAX_SIZE) throw new Error("it has more than 16 MiB");
   const found = openApiTools(text);
   if (found.kind === "problem") throw new Error(`it ${found.problem}`);
   return text;
+}
+
+async function download(url: string): Promise<string> {
+  // Other parts of `gwc lock` do without the client.
+  const { EnvHttpProxyAgent, fetch, RetryAgent } = await import("undici");
+  const dispatcher = new RetryAgent(new EnvHttpProxyAgent(), { maxRetries: MAX_RETRIES });
+  const headers = { accept: "application/json, application/yaml;q=0.9, */*;q=0.5" };
+  const signal = AbortSignal.timeout(DEADLINE);
+  try {
+    // A redirect could lead anywhere.
+    const response = await fetch(url, { dispatcher, headers, signal, redirect: "manual" });
+    if (response.status !== 200) throw new Error(statusProblem(response.status));
+    return await response.text();
+  } catch (error) {
+    throw new Error(problemOf(error));
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+/** Returns why a request failed: `fetch` says so in the cause of its error. */
+function problemOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (!(cause instanceof Error))
+    return error.name === "TimeoutError" ? "no response in 30 seconds" : error.message;
+  return "statusCode" in cause ? statusProblem(Number(cause.statusCode)) : cause.message;
+}
+
+function statusProblem(status: number): string {
+  return `the server responds with ${status}`;
 }
 
 /** Writes the copy of a document. Throws an Error of the file system. */
