@@ -65,7 +65,7 @@ async function download(url: string): Promise<string> {
   }
 }
 
-/** Returns why a request failed: `fetch` says so in the cause of its error. */
+/** Returns why a request failed, which is the cause of the error of `fetch`. */
 function problemOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
