@@ -1,16 +1,20 @@
 import type { GatewayResource } from "../config/resources.ts";
 import type { PolicyUse } from "../ir/policies.ts";
+import { checkConnectionCheck } from "../policies/connection-check.ts";
 import { checkConnectionRules } from "../policies/connection-rules.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { resolvePolicy, withoutRoute } from "./policies.ts";
 
-/** Resolves the rules for connections; returns `undefined` if there are no rules or a mistake was reported. */
-export function resolveConnectionRules(
+/** Resolves the rules for connections, and the server that is asked about them; parts with mistakes are omitted (reported). */
+export function resolveAdmission(
   { frontend }: Pick<GatewayResource, "frontend">,
   context: ListenerContext,
-): PolicyUse | undefined {
-  const { connectionRules } = frontend;
-  const use = connectionRules && resolvePolicy(connectionRules, withoutRoute, context);
-  if (use !== undefined) checkConnectionRules(use.settings, context.diagnostics);
-  return use;
+): readonly PolicyUse[] {
+  const { connectionRules, connectionCheck } = frontend;
+  const place = { ...withoutRoute, isOfConnections: true } as const;
+  const rules = connectionRules && resolvePolicy(connectionRules, place, context);
+  if (rules !== undefined) checkConnectionRules(rules.settings, context.diagnostics);
+  const check = connectionCheck && resolvePolicy(connectionCheck, place, context);
+  if (check !== undefined) checkConnectionCheck(check.settings, context.diagnostics);
+  return [rules ?? [], check ?? []].flat();
 }

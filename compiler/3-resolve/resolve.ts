@@ -25,7 +25,7 @@ import { resolveAcme } from "./acme.ts";
 import { type CachedResolutions, routeInputs } from "./cached-resolutions.ts";
 import { checkCallerKeys } from "./caller-keys.ts";
 import { capturedBodiesOf } from "./captured-bodies.ts";
-import { resolveConnectionRules } from "./connection-rules.ts";
+import { resolveAdmission } from "./connection-rules.ts";
 import { resolveKeysApi } from "./keys-api.ts";
 import { certificateOf, checkVersions, ownHandshake, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
@@ -136,8 +136,7 @@ function resolveGateway(
   checkListeners(gateway, context);
   checkVersions(gateway.frontend.tls, diagnostics);
   checkProxies(gateway, diagnostics);
-  const connectionRules = resolveConnectionRules(gateway, context);
-  const admission = connectionRules === undefined ? [] : [connectionRules];
+  const admission = resolveAdmission(gateway, context);
   const routeCache = cache && { resolutions: cache, from: routeInputs(gateway) };
   const binds = resolveBinds(gateway, routes, admission, context, routeCache);
   checkToolLocks(binds, diagnostics);
@@ -191,7 +190,6 @@ function resolveGateway(
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
     binds,
     tcp,
-    ...(connectionRules === undefined ? {} : { connectionRules }),
     process: gateway.process,
     connections: gateway.frontend.connections,
     ...bufferSizes(gateway),

@@ -125,9 +125,7 @@ export function emitModules(
     accessLog === undefined ? [] : [accessLogModule(accessLog, { inputs, trace: tracer })];
   const traces =
     tracing === undefined ? [] : [tracingModule(tracing, { inputs, trace: tracer, listeners })];
-  const rules = program.connectionRules;
-  const connections =
-    rules === undefined ? [] : [connectionRulesModule(rules, { inputs, trace: tracer })];
+  const connections = connectionRulesModule(program, { inputs, trace: tracer }) ?? [];
   const startup =
     needs.length === 0 && policies === undefined
       ? []
@@ -139,7 +137,7 @@ export function emitModules(
             policies,
           }),
         ];
-  const rest = [...connections, ...log, ...labelled, ...stored, ...traces, ...startup];
+  const rest = [connections, log, labelled, stored, traces, startup].flat();
   return [
     main,
     ...tables,

@@ -4,6 +4,7 @@ import type { AlpnProtocol, TlsVersion } from "../../runtime/tls/tls-settings.ts
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { NamedExpression } from "../model/expressions.ts";
 import type { Section, Traffic } from "../model/traffic.ts";
+import type { ConnectionCheckConfig } from "../policies/connection-check.ts";
 import type { ConnectionRulesConfig } from "../policies/connection-rules.ts";
 import type { KeyExchangeGroup } from "../schema/key-exchange.ts";
 import type { ProxyProtocolConfig } from "./proxy-protocol.ts";
@@ -19,6 +20,8 @@ export interface FrontendConfig {
   readonly proxyProtocol?: ProxyProtocolConfig | undefined;
   /** Rules for who may connect; `undefined` if everyone may. */
   readonly connectionRules?: ConnectionRulesConfig | undefined;
+  /** A server that is asked about clients that the rules allow; `undefined` if none is asked. */
+  readonly connectionCheck?: ConnectionCheckConfig | undefined;
   readonly tls: FrontendTlsConfig;
   /** Labels of requests in metrics; empty if none are configured. */
   readonly metricLabels: readonly NamedExpression[];
@@ -52,6 +55,7 @@ export const FRONTEND_TRAFFIC: Readonly<Record<string, readonly Traffic[]>> = {
   http: ["requests"],
   tcp: ["connections"],
   networkAuthorization: ["connections"],
+  networkExtAuthz: ["connections"],
   proxyProtocol: ["connections"],
   "tls.handshakeTimeout": ["handshakes"],
   "tls.minVersion": ["tls"],

@@ -34,8 +34,6 @@ export interface Program {
   readonly binds: readonly BindNode[];
   /** Ports whose connections are forwarded. */
   readonly tcp: readonly TcpBindNode[];
-  /** Rules for which clients may connect; `undefined` for all. */
-  readonly connectionRules?: PolicyUse;
   readonly process: ProcessNode;
   /** Settings of client connections. */
   readonly connections: ConnectionSettings;

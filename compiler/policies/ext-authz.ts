@@ -220,7 +220,12 @@ function resolveCache(
     context.diagnostics.report("shared-verdict", at, {});
   else if (showsBody && !readsOfRequest(compiled, "body"))
     context.diagnostics.report("verdict-of-another", at, { of: "body" });
-  else if (compiled.every(isOfRequestAlone) && !readsOfRequest(compiled, "headers"))
+  else if (
+    // The source of a connection is the caller.
+    context.isOfConnections !== true &&
+    compiled.every(isOfRequestAlone) &&
+    !readsOfRequest(compiled, "headers")
+  )
     context.diagnostics.report("verdict-of-another", at, { of: "caller" });
   const lifetime = resolveLifetime(ttl, childOf(origin, "ttl"), context);
   return lifetime === undefined ? undefined : { key: compiled, ttl: lifetime, maxEntries };

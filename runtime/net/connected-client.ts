@@ -1,4 +1,7 @@
 import type { ClientCertificate, WorkloadIdentity } from "../cel/variables.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { type MaybePromise, thenMaybe } from "../process/maybe-promise.ts";
+import type { OnAbort } from "../process/on-abort.ts";
 import { type AlternativeName, alternativeNames } from "./alternative-names.ts";
 
 /** A client after it has connected; where the gateway terminates TLS, after its handshake. */
@@ -7,14 +10,43 @@ export interface ConnectedClient {
   readonly remotePort: number;
   readonly peerAddress: string;
   readonly peerPort: number;
+  /** Address of the gateway that the client has connected to. */
+  readonly localAddress: string;
+  readonly localPort: number;
+  /** Server name of the TLS handshake; absent without one, and before TLS that is passed on has sent it. */
+  readonly serverName?: string | undefined;
   readonly clientCertificate?: ClientCertificate | undefined;
 }
 
-/** Decides whether a client may connect. If not, `rule` is the one that forbids it: for the log, never for the client. */
-export type ConnectionRules = (client: ConnectedClient) => {
+/** Whether a client may connect. If not, `rule` is the one that forbids it: for the log, never for the client. */
+export interface ConnectionVerdict {
   readonly isAllowed: boolean;
   readonly rule: string;
-};
+}
+
+/** A connection that waits for the verdict. */
+export interface WaitingConnection {
+  readonly metrics: Metrics;
+  /** Registers a callback for when the client leaves. */
+  readonly onAbort: OnAbort;
+}
+
+/** Decides whether a client may connect. */
+export type ConnectionRules = (
+  client: ConnectedClient,
+  waiting: WaitingConnection,
+) => MaybePromise<ConnectionVerdict>;
+
+/** Returns rules that allow what all of these allow. Each is asked only if those before it allow. */
+export function everyRule(first: ConnectionRules, ...others: ConnectionRules[]): ConnectionRules {
+  return others.reduce<ConnectionRules>(
+    (before, next) => (client, waiting) =>
+      thenMaybe(before(client, waiting), (verdict) =>
+        verdict.isAllowed ? next(client, waiting) : verdict,
+      ),
+    first,
+  );
+}
 
 /** A connection with the client's address, such as a socket. */
 export interface AddressedConnection extends PeerConnection {
@@ -23,25 +55,27 @@ export interface AddressedConnection extends PeerConnection {
   /** The proxy that announced the client; absent without one. */
   readonly peerAddress?: string | undefined;
   readonly peerPort?: number | undefined;
+  readonly localAddress?: string | undefined;
+  readonly localPort?: number | undefined;
+  /** Server name of the TLS handshake, as a socket of node:tls has it. */
+  readonly servername?: unknown;
 }
 
-/** Returns the rule that forbids a client to connect; `undefined` if it may connect. */
-export function forbiddingRule(
-  connection: AddressedConnection,
-  rules: ConnectionRules | undefined,
-): string | undefined {
-  if (rules === undefined) return undefined;
-  const client: ConnectedClient = {
+/** Returns the client of a connection. */
+export function connectedClient(connection: AddressedConnection): ConnectedClient {
+  const { servername } = connection;
+  return {
     remoteAddress: plainAddress(connection.remoteAddress),
     remotePort: connection.remotePort ?? 0,
     peerAddress: plainAddress(connection.peerAddress ?? connection.remoteAddress),
     peerPort: connection.peerPort ?? connection.remotePort ?? 0,
+    localAddress: plainAddress(connection.localAddress),
+    localPort: connection.localPort ?? 0,
+    serverName: typeof servername === "string" ? servername.toLowerCase() : undefined,
     get clientCertificate() {
       return clientCertificate(connection);
     },
   };
-  const { isAllowed, rule } = rules(client);
-  return isAllowed ? undefined : rule;
 }
 
 /** Converts an IPv4-mapped address of an IPv6 socket to plain IPv4. */

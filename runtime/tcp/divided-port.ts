@@ -142,11 +142,11 @@ class DividedPort implements TlsDivision {
     }
     // The end of one direction ends both where TLS is terminated.
     socket.allowHalfOpen = true;
-    const connection = this.#connections.admit(socket, connections);
-    if (connection === undefined) return;
-    connection.serverName = serverName;
-    connection.first = bytes;
-    this.#connections.pass(connection, connections);
+    this.#connections.admit(socket, connections, (connection) => {
+      connection.serverName = serverName;
+      connection.first = bytes;
+      this.#connections.pass(connection, connections);
+    });
   }
 
   #open(handlers: DivisionHandlers): readonly NamedEnd[] {
@@ -175,10 +175,11 @@ class DividedPort implements TlsDivision {
       return;
     }
     this.#server.name(socket);
-    const connection = connections && this.#connections.admit(socket, connections);
-    if (connection === undefined || connections === undefined) return;
-    connection.serverName = namedBy(socket);
-    this.#connections.pass(connection, connections);
+    if (connections === undefined) return;
+    this.#connections.admit(socket, connections, (connection) => {
+      connection.serverName = namedBy(socket);
+      this.#connections.pass(connection, connections);
+    });
   }
 }
 

@@ -176,15 +176,15 @@ export class TcpServer implements PortServer {
 
   #accept(socket: Socket): void {
     this.#proxied.name(socket);
-    const connection = this.#connections.admit(socket, this.#handlers);
-    if (connection === undefined) return;
-    if (this.#mode.kind === "passthrough") {
-      this.#readName(connection, this.#mode.handshakeTimeout);
-      return;
-    }
-    const name = "servername" in socket ? socket.servername : undefined;
-    connection.serverName = typeof name === "string" ? name.toLowerCase() : undefined;
-    this.#connections.pass(connection, this.#handlers);
+    this.#connections.admit(socket, this.#handlers, (connection) => {
+      if (this.#mode.kind === "passthrough") {
+        this.#readName(connection, this.#mode.handshakeTimeout);
+        return;
+      }
+      const name = "servername" in socket ? socket.servername : undefined;
+      connection.serverName = typeof name === "string" ? name.toLowerCase() : undefined;
+      this.#connections.pass(connection, this.#handlers);
+    });
   }
 
   #readName(connection: ClientConnection, timeout: number): void {

@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
-import { type ConnectionRules, forbiddingRule } from "../net/connected-client.ts";
+import type { ConnectionRules } from "../net/connected-client.ts";
 import type { KeepAlive } from "../net/connection-settings.ts";
 import { setKeepAlive } from "../net/socket-reads.ts";
+import { WaitingConnections } from "../net/waiting-connections.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import {
   ClientConnection,
@@ -31,13 +32,19 @@ const SILENCE = 5000;
 export class TcpConnections {
   readonly #gateway: GatewayContext;
   readonly #open: Set<ClientConnection> = new Set();
+  readonly #waiting: WaitingConnections;
 
   constructor(gateway: GatewayContext) {
     this.#gateway = gateway;
+    this.#waiting = new WaitingConnections(gateway.metrics);
   }
 
-  /** Admits a new connection. Returns `undefined`, and aborts it, if its client may not connect. */
-  admit(socket: Socket, handlers: TcpConnectionHandlers): ClientConnection | undefined {
+  /** Continues with a new connection whose client may connect, and aborts the others. */
+  admit(
+    socket: Socket,
+    handlers: TcpConnectionHandlers,
+    then: (connection: ClientConnection) => void,
+  ): void {
     const connection = new ClientConnection(socket, this.#gateway);
     setKeepAlive(socket, handlers.keepAlive);
     // The handler has a listener of its own.
@@ -47,11 +54,11 @@ export class TcpConnections {
       this.#open.delete(connection);
       handlers.ended(connection, performance.now() - connection.started);
     });
-    const rule = forbiddingRule(socket, handlers.connectionRules);
-    if (rule === undefined) return connection;
-    handlers.denied(rule);
-    refuseConnection(connection, "Authorization", `not allowed by ${rule}`);
-    return undefined;
+    const allowed = () => then(connection);
+    this.#waiting.judge(socket, handlers.connectionRules, allowed, (rule) => {
+      handlers.denied(rule);
+      refuseConnection(connection, "Authorization", `not allowed by ${rule}`);
+    });
   }
 
   /** Passes on a connection whose server name is known. */

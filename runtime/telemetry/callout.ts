@@ -10,6 +10,7 @@ import { SECOND } from "../process/units.ts";
 /** The policy that makes the call. */
 export type CalloutKind =
   | "extAuthz"
+  | "networkExtAuthz"
   | "remoteRateLimit"
   | "extProc"
   | "promptGuard"
@@ -68,9 +69,13 @@ export class Callout {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#aborts = [];
-    const duration = performance.now() - this.#started;
     const { record, gateway } = this.#exchange;
-    count(gateway.metrics, this.#kind, this.#target, result, duration);
+    const duration = countCallout(gateway.metrics, {
+      kind: this.#kind,
+      target: this.#target,
+      result,
+      started: this.#started,
+    });
     logFields(record).set(`${this.#kind}.duration`, `${Math.round(duration)}ms`);
     this.span?.end(error);
   }
@@ -113,13 +118,23 @@ class GrpcCallout extends Callout {
 
 export type { GrpcCallout };
 
-function count(
+/** Counts a callout that ends now, and returns its duration in milliseconds. `started`: by performance.now(). */
+export function countCallout(
   metrics: Metrics,
-  kind: CalloutKind,
-  target: string,
-  result: CalloutResult,
-  duration: number,
-): void {
+  {
+    kind,
+    target,
+    result,
+    started,
+  }: {
+    readonly kind: CalloutKind;
+    readonly target: string;
+    readonly result: CalloutResult;
+    readonly started: number;
+  },
+): number {
+  const duration = performance.now() - started;
   metrics.counter(calloutsTotal, kind, target, result).value += 1;
   metrics.histogram(calloutDuration, kind, target).add(duration / SECOND);
+  return duration;
 }

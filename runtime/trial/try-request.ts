@@ -13,6 +13,7 @@ import type {
 import { type ServerHandlers, tunnelRefusal } from "../http/engine/server-handlers.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
 import { Metrics } from "../metrics/metrics.ts";
+import { thenMaybe } from "../process/maybe-promise.ts";
 import { initializeMessage, messageRequest } from "./mcp-client.ts";
 import { portSettings } from "./stubs/http-port.ts";
 import {
@@ -82,11 +83,18 @@ function send(
     const timer = setTimeout(() => response.destroy(), patience);
     const handlers: ServerHandlers = {
       handle: (accepted) => {
-        const verdict = settings.connectionRules?.(accepted);
-        if (verdict === undefined || verdict.isAllowed) return settings.handle(accepted);
-        accepted.record.reason = "Authorization";
-        logFields(accepted.record).set("rule", verdict.rule);
-        response.destroy();
+        const { connectionRules } = settings;
+        if (connectionRules === undefined) return settings.handle(accepted);
+        const waiting = {
+          metrics: context.metrics,
+          onAbort: (abort: () => void) => accepted.onAbort(abort),
+        };
+        return thenMaybe(connectionRules(accepted, waiting), ({ isAllowed, rule }) => {
+          if (isAllowed) return settings.handle(accepted);
+          accepted.record.reason = "Authorization";
+          logFields(accepted.record).set("rule", rule);
+          response.destroy();
+        });
       },
       began: (begun) => {
         exchange = begun;

@@ -1,11 +1,14 @@
 import type { PolicyKind, PolicyUse } from "../../compiler/ir/policies.ts";
-import { comment, join } from "../code/code.ts";
+import type { BindNode, Program } from "../../compiler/ir/program.ts";
+import type { TcpBindNode } from "../../compiler/ir/tcp.ts";
+import { code, comment, join } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
-import type { ImportSymbol } from "../code/hole.ts";
-import { imported } from "../code/names.ts";
+import type { Code, ImportSymbol } from "../code/hole.ts";
+import { imported, name } from "../code/names.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
 import type { Trace } from "../code/trace.ts";
 import { templateOf } from "../policies/index.ts";
+import type { ConnectionScope } from "../policies/policy.ts";
 
 /** Context of the module. */
 export interface ConnectionRulesContext {
@@ -15,18 +18,27 @@ export interface ConnectionRulesContext {
 }
 
 const PATH = "./connection-rules.ts";
-const LABEL = "mayConnect";
 
-/** The function of the rules for connections, as `main.ts` imports it. */
-export const connectionRules: ImportSymbol = imported(PATH, LABEL);
+/** Returns the function of a port's rules for connections, as `main.ts` imports it; `undefined` if all may connect. */
+export function connectionRulesOf(
+  port: BindNode | TcpBindNode,
+  program: Program,
+): ImportSymbol | undefined {
+  const uses = admissionOf(port);
+  if (uses.length === 0) return undefined;
+  const index = admissions(program).findIndex((each) => keyOf(each) === keyOf(uses));
+  return imported(PATH, labelOf(index));
+}
 
-/** Writes `connection-rules.ts`: rules for clients that connect, on all ports. */
-export function connectionRulesModule<Kind extends PolicyKind>(
-  use: PolicyUse<Kind>,
+/** Writes `connection-rules.ts`: rules for clients that connect; `undefined` if all may. */
+export function connectionRulesModule(
+  program: Program,
   { inputs, trace }: ConnectionRulesContext,
-): PrintedModule {
+): PrintedModule | undefined {
+  const all = admissions(program);
+  if (all.length === 0) return undefined;
   const expressions = new Expressions();
-  const made = templateOf(use.kind).connectionRules?.(use, LABEL, { expressions, trace }) ?? [];
+  const made = all.flatMap((uses, index) => rulesOf(uses, labelOf(index), { expressions, trace }));
   return printModule({
     path: PATH.slice("./".length),
     header: [
@@ -34,6 +46,51 @@ export function connectionRulesModule<Kind extends PolicyKind>(
       comment("Rules for clients that connect, checked before any byte of a connection is read."),
     ],
     body: join([...constantsOf(expressions), ...made], "\n\n"),
-    declared: [LABEL],
+    declared: all.map((_, index) => labelOf(index)),
   });
+}
+
+/** Returns the different rules of the ports. */
+function admissions({ binds, tcp }: Program): readonly (readonly PolicyUse[])[] {
+  const all = [...binds, ...tcp].map(admissionOf).filter((uses) => uses.length > 0);
+  return [...new Map(all.map((uses) => [keyOf(uses), uses])).values()];
+}
+
+function admissionOf({ listeners }: BindNode | TcpBindNode): readonly PolicyUse[] {
+  return listeners[0]?.admission ?? [];
+}
+
+function keyOf(uses: readonly PolicyUse[]): string {
+  return JSON.stringify(uses.map(({ kind, origin: { file, document, path } }) => [kind, file, document, path]));
+}
+
+function labelOf(index: number): string {
+  return index === 0 ? "mayConnect" : `mayConnect${index + 1}`;
+}
+
+function rulesOf(
+  uses: readonly PolicyUse[],
+  label: string,
+  scope: ConnectionScope,
+): readonly Code[] {
+  const [use, ...others] = uses;
+  if (use !== undefined && others.length === 0) return ruleOf(use, label, scope);
+  const parts = uses.map((each) => ({ use: each, part: label + each.kind.replace(/^./, (letter) => `By${letter.toUpperCase()}`) }));
+  const every = imported("gwc/runtime/net/connected-client", "everyRule");
+  const list = join(
+    parts.map(({ part }) => code`${name(part)}`),
+    ", ",
+  );
+  return [
+    ...parts.flatMap(({ use: each, part }) => ruleOf(each, part, scope)),
+    code`export const ${name(label)} = ${every}(${list});`,
+  ];
+}
+
+function ruleOf<Kind extends PolicyKind>(
+  use: PolicyUse<Kind>,
+  label: string,
+  scope: ConnectionScope,
+): readonly Code[] {
+  return templateOf(use.kind).connectionRules?.(use, label, scope) ?? [];
 }

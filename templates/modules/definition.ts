@@ -17,7 +17,7 @@ import { bytes, changed, milliseconds } from "../code/units.ts";
 import { ACCESS_LOG_PATH } from "./access-log.ts";
 import { acmeCode, handlerWithChallenges, interceptedHandshakes } from "./acme.ts";
 import { handlerOf } from "./bind.ts";
-import { connectionRules } from "./connection-rules.ts";
+import { connectionRulesOf } from "./connection-rules.ts";
 import { KEYS_API_PATH } from "./keys-api.ts";
 import type { MainNames } from "./main-names.ts";
 import { METRIC_LABELS_PATH } from "./metric-labels.ts";
@@ -192,7 +192,7 @@ function httpPort(bind: BindNode, program: Program, names: MainNames, trace: Tra
     port,
     address,
     config: trace.text(origin),
-    connectionRules: program.connectionRules && connectionRules,
+    connectionRules: connectionRulesOf(bind, program),
     proxyProtocol: proxyProtocol && proxyProtocolCode(proxyProtocol),
     tls: tls && code`${END_TLS}(${literal(tlsValue(tls, listeners))})`,
     isForwardProxy: listeners.some(isForwardProxy) || undefined,
@@ -277,16 +277,17 @@ function otlpAccessLogCode({ records }: AccessLogNode): Code {
 const PORTS = "gwc/runtime/gateway/tcp-port";
 
 function tcpPort(
-  { port, address, proxyProtocol, origin, mode, listeners }: TcpBindNode,
+  bind: TcpBindNode,
   program: Program,
   { connections }: MainNames,
   trace: Trace,
 ): Code {
+  const { port, address, proxyProtocol, origin, mode, listeners } = bind;
   const common = {
     port,
     address,
     config: trace.text(origin),
-    connectionRules: program.connectionRules && connectionRules,
+    connectionRules: connectionRulesOf(bind, program),
     proxyProtocol: proxyProtocol && proxyProtocolCode(proxyProtocol),
     withoutFields: fieldsLeftOut(program),
   };

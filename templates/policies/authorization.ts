@@ -178,7 +178,7 @@ function connectionRulesCode(
   label: string,
   { trace, expressions }: ConnectionScope,
 ): readonly Code[] {
-  const denial = { label: DENIED, policy: origin, trace };
+  const denial = { label: `${label}Denied`, policy: origin, trace };
   const { denials, body, variables } = rulesCode(settings.rules, expressions, denial);
   const client = importedType("gwc/runtime/net/connected-client", "ConnectedClient");
   const parameter = variables.includes("request") ? code`request: ${client}` : code``;

@@ -7,6 +7,8 @@ import { imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { bytes, milliseconds } from "../code/units.ts";
 import { valueFunction } from "../code/value-function.ts";
+import { connectionCheck } from "./ext-authz/connection-check.ts";
+import { verdictCache } from "./ext-authz/verdict-cache.ts";
 import { grpcChannelCode } from "./parts/callout-target.ts";
 import { type CaseCode, casesCode } from "./parts/cases.ts";
 import {
@@ -27,6 +29,7 @@ export const extAuthzTemplate: PolicyTemplate<"extAuthz"> = {
   detail: ({ cases }) => [...new Set(cases.map(({ value }) => value.protocol.kind))].join(", "),
   attributes: () => ["extauthz"],
   beforeBackend,
+  connectionRules: connectionCheck,
   code: ({ settings: { cases } }, scope) => {
     const made = casesCode(cases, "isAuthorizedBy", scope, (value, suffix) =>
       authorizationCode(value, suffix, scope),
@@ -127,7 +130,7 @@ function settingsOf({
     deadline: milliseconds(target.deadline),
     failure,
     body: body && { ...body, maxSize: bytes(body.maxSize) },
-    cache: cache && cacheCode(cache),
+    cache: cache && verdictCache(cache),
   };
   if (protocol.kind === "grpc") {
     const { contextExtensions } = protocol;
@@ -142,11 +145,6 @@ function settingsOf({
     responseHeaders,
     ...common,
   };
-}
-
-function cacheCode({ ttl, maxEntries }: NonNullable<Authorization["cache"]>): Code {
-  const open = imported("gwc/runtime/policies/ext-authz/verdict-cache", "openVerdictCache");
-  return code`${open}(${literal({ ttl: typeof ttl === "number" ? milliseconds(ttl) : undefined, maxEntries })})`;
 }
 
 /** Returns the configured metadata; otherwise the claims, if an earlier policy verified a token. */

@@ -16,6 +16,7 @@ import {
 } from "../../config/frontend-fields.ts";
 import { captureSchema } from "../../config/message-capture.ts";
 import { proxyProtocolSchemas } from "../../config/proxy-protocol.ts";
+import { connectionCheckSchema } from "../../policies/connection-check.ts";
 import { connectionRulesSchema } from "../../policies/connection-rules.ts";
 import { keepAliveSchema } from "../../schema/keep-alive.ts";
 import { LABEL_NAME } from "../../schema/label-name.ts";
@@ -124,10 +125,7 @@ export function frontendSchema() {
         { required: ["add"], description: "Own labels of metrics about requests." },
       ),
       networkAuthorization: connectionRulesSchema,
-      networkExtAuthz: unsupportedBut(
-        "external authorization of connections",
-        "write `networkAuthorization`, or `extAuthz` on the routes",
-      ),
+      networkExtAuthz: connectionCheckSchema,
       proxyProtocol: proxyProtocolSchemas.file,
       proxy: { ...proxyProtocolSchemas.file, aliasOf: "proxyProtocol" },
       connect: unsupportedBut("CONNECT on all listeners", TUNNELS_INSTEAD),

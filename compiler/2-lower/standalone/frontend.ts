@@ -13,6 +13,7 @@ import {
 import { readProxyProtocol } from "../../config/proxy-protocol.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Section } from "../../model/traffic.ts";
+import { readConnectionCheck } from "../../policies/connection-check.ts";
 import { readConnectionRules } from "../../policies/connection-rules.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { readKeepAlive } from "../../schema/keep-alive.ts";
@@ -36,7 +37,7 @@ export function readFrontend(
   rest: FrontendConfig = defaultFrontend(origin),
 ): FrontendConfig {
   const { http = {}, tcp = {}, tls = {}, requestId, proxyProtocol, proxy } = value;
-  const { networkAuthorization: rules } = value;
+  const { networkAuthorization: rules, networkExtAuthz: check } = value;
   const merged = readTcp(tcp, readHttp(http, rest));
   const at = (field: string) => childOf(origin, "frontendPolicies", field);
   const labels = [
@@ -48,6 +49,7 @@ export function readFrontend(
     ...(proxyProtocol && { proxyProtocol: readProxyProtocol(proxyProtocol, at("proxyProtocol")) }),
     ...(proxy && { proxyProtocol: readProxyProtocol(proxy, at("proxy")) }),
     ...(rules && { connectionRules: readConnectionRules(rules, at("networkAuthorization")) }),
+    ...(check && { connectionCheck: readConnectionCheck(check, at("networkExtAuthz")) }),
     ...(requestId && { requestId: (requestId.header ?? "x-request-id").toLowerCase() }),
     tls: readTls(tls, at("tls"), rest.tls),
     // Later labels replace those of the same name.

@@ -277,16 +277,18 @@ export const connectionMessages = {
       "A dynamic backend takes its destination from the client: the Host of a request, or the server name (SNI) of a " +
       "TLS connection. A TCP connection has neither.",
   }),
-  "needs-source": message<{ variable: string; isOfPolicy?: boolean }>({
+  "needs-source": message<{ variable: string; isOfPolicy?: boolean; hasDestination?: boolean }>({
     severity: "error",
-    text: ({ variable }) => `"${variable}" is not available for a connection: only "source" is`,
+    text: ({ variable, hasDestination }) =>
+      `"${variable}" is not available for a connection: only "source" ${hasDestination === true ? 'and "destination" are' : "is"}`,
     hint: ({ isOfPolicy }) =>
       isOfPolicy === true
         ? "a policy of a Gateway also applies to its TCP and TLS listeners: add the sectionName of an HTTP listener to the targetRef, or target the routes"
         : undefined,
     explanation:
       "Rules for connections are evaluated before any data is read. They can use the source (`source.address`, " +
-      "`source.port`); `networkAuthorization` can also use the client certificate if the gateway terminates TLS. To " +
+      "`source.port`); `networkAuthorization` can also use the client certificate if the gateway terminates TLS, and " +
+      "`networkExtAuthz` that and `destination`. To " +
       "match the requested server, use `hostnames`.",
   }),
   "shell-syntax": message<{ found: string; instead: string | undefined }>({

@@ -73,14 +73,12 @@ function withoutNames({ certificates, ...account }: AcmeNode): object {
 
 /** Compares the settings of the process: admin addresses, limits, logs and traces. */
 export function processDifferences(before: Program, after: Program): readonly Difference[] {
-  // Rules for connections are compared for each port.
   const whole = ({
     name: _,
     inputs: __,
     binds: ___,
     tcp: ____,
-    connectionRules: _____,
-    store: ______,
+    store: _____,
     acme,
     ...rest
   }: Program) => ({ ...rest, ...(acme && { acme: withoutNames(acme) }) });

@@ -2,19 +2,17 @@ import type { JsonObject, ResponseVariables } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import { ReceivedResponse } from "../../http/received-response.ts";
-import { canonicalHost } from "../../http/request-line.ts";
-import type { FetchRequest } from "../../http/upstream/fetch-request.ts";
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import type { Upstream } from "../../http/upstream/upstream.ts";
 import type { OnAbort } from "../../process/on-abort.ts";
 import { MiB } from "../../process/units.ts";
 import { Callout } from "../../telemetry/callout.ts";
 import { isSettable } from "../envoy/header-edits.ts";
-import { methodValue } from "../transformations/changed-line.ts";
 import { fieldValue } from "../transformations/field-value.ts";
 import { bodyBytes, type HeaderValue } from "../transformations/message-changes.ts";
 import { plainValues } from "../transformations/plain-values.ts";
 import { targetValue } from "../transformations/target-value.ts";
+import { checkHeaders } from "./check-headers.ts";
 import { type ForwardedBody, PARTIAL_BODY_HEADER } from "./forwarded-body.ts";
 import { type AuthorizationVerdict, type NoVerdict, plainVerdict } from "./verdict.ts";
 
@@ -63,7 +61,7 @@ export async function askOverHttp(
   const target = path === undefined ? exchange.target : targetValue(path);
   if (target === undefined)
     return { kind: "none", detail: "the path is not a valid request target" };
-  const own = madeHeaders(headers);
+  const own = checkHeaders(headers);
   const body = "body" in made ? bodyBytes(made.body) : forwarded?.bytes;
   // The server may use the first of two headers, so the client's values must not precede the gateway's.
   const ownNames = new Set(headers.map(([name]) => name.toLowerCase()));
@@ -116,26 +114,6 @@ function sentHeaders({ requestHeaders: sent }: Exchange, wanted: readonly string
     if (wanted.includes(name) && isSettable(name)) kept.push(name, sent[i + 1] ?? "");
   }
   return kept;
-}
-
-/** Headers and parts of the request line from expressions. */
-interface MadeHeaders extends Pick<FetchRequest, "authority" | "headers"> {
-  readonly method: string | undefined;
-}
-
-/** Returns the headers from expressions; an invalid authority or method is omitted like a failed value. */
-function madeHeaders(made: readonly HeaderValue[]): MadeHeaders {
-  const textOf = (name: string): string | undefined =>
-    fieldValue(made.find(([each]) => each === name)?.[1]);
-  const authority = textOf(":authority");
-  return {
-    authority: authority === undefined ? undefined : canonicalHost(authority.toLowerCase()),
-    method: methodValue(textOf(":method")),
-    headers: made.flatMap(([name, value]) => {
-      const text = name.startsWith(":") ? undefined : fieldValue(value);
-      return text === undefined ? [] : [name, text];
-    }),
-  };
 }
 
 function part(body: ForwardedBody | undefined): string[] {

@@ -86,18 +86,26 @@ export function listFunction(
   values: readonly CompiledExpression[],
   scope: RouteScope,
 ): CalledFunction {
+  const list = valueList(values, scope.expressions);
+  return calledFunction(label, code`unknown[]`, values, list, scope);
+}
+
+/** Writes a list of values, each with its source above it. */
+export function valueList(
+  values: readonly CompiledExpression[],
+  expressions: Expressions,
+): Code {
   const items = values.map(
     (value) => code`
       ${comment(value.source)}
-      ${laidOut(scope.expressions.use(value.code), "operand")},
+      ${laidOut(expressions.use(value.code), "operand")},
     `,
   );
-  const list = code`
+  return code`
     [
       ${items}
     ]
   `;
-  return calledFunction(label, code`unknown[]`, values, list, scope);
 }
 
 /** A function of the module, and its call in the route's function. */

@@ -68,6 +68,7 @@ export function gatewayFrontend(
     connections: { ...ofHttp.connections, keepAlive, maxConnections },
     proxyProtocol: proxies ? readProxyProtocol(proxies, ofProxiesAt) : raw.proxyProtocol,
     connectionRules: rules ? readKubernetesConnectionRules(rules) : raw.connectionRules,
+    connectionCheck: raw.connectionCheck,
     metricLabels: metricLabels(fields.get("frontend.metrics")) ?? raw.metricLabels,
     tls: isOwnTls ? readTls(tls, origin, rest.tls, listeners, context) : raw.tls,
   };

@@ -4,12 +4,12 @@ import {
   type TLSSocket,
   type Server as TlsServer,
 } from "node:tls";
-import { forbiddingRule } from "../../../net/connected-client.ts";
 import type { ConnectionSettings } from "../../../net/connection-settings.ts";
 import { closeQuietly, FIRST_REQUEST_TIME, listenOn } from "../../../net/listen-on.ts";
 import type { PortServer, PreparedDivision, TlsDivision } from "../../../net/port-server.ts";
 import { interceptConnections, ProxiedServer } from "../../../net/proxy-protocol/proxy-protocol.ts";
 import { ignoreError, ReadMemory, setKeepAlive } from "../../../net/socket-reads.ts";
+import { WaitingConnections } from "../../../net/waiting-connections.ts";
 import { WriteBatch } from "../../../net/write-batch.ts";
 import type { GatewayContext } from "../../../process/gateway-context.ts";
 import { SECOND } from "../../../process/units.ts";
@@ -37,6 +37,7 @@ export class HttpServer implements PortServer {
   readonly #http1: Http1Connections;
   readonly #http2: Http2Connections;
   readonly #proxied: ProxiedServer;
+  readonly #waiting: WaitingConnections;
   #certificates: Certificates | undefined;
   /** Divides connections by server name. It keeps its existing connections once the port is no longer divided. */
   #division: TlsDivision | undefined;
@@ -49,6 +50,7 @@ export class HttpServer implements PortServer {
   ) {
     this.#handlers = handlers;
     this.#port = { handlers: () => this.#handlers, gateway };
+    this.#waiting = new WaitingConnections(gateway.metrics);
     const own = {
       malformed: () => this.#handlers.malformed(),
       broken: (reason: string, socket: Socket) => this.#broken(reason, socket),
@@ -142,6 +144,7 @@ export class HttpServer implements PortServer {
 
   /** Aborts all connections. */
   closeAllConnections(): void {
+    this.#waiting.destroy();
     this.#http1.destroy();
     this.#http2.destroy();
     this.#division?.destroy();
@@ -166,11 +169,12 @@ export class HttpServer implements PortServer {
   }
 
   #takePlain(socket: Socket): void {
-    if (!this.#hold(socket)) return;
-    const time = this.#http1.isClosing ? FIRST_REQUEST_TIME : HEAD_TIME;
-    sniffProtocol(socket, this.#http1.deadlines, time, (version) => {
-      if (version === "http2") this.#http2.accept(socket);
-      else this.#http1.accept(socket);
+    this.#admit(socket, () => {
+      const time = this.#http1.isClosing ? FIRST_REQUEST_TIME : HEAD_TIME;
+      sniffProtocol(socket, this.#http1.deadlines, time, (version) => {
+        if (version === "http2") this.#http2.accept(socket);
+        else this.#http1.accept(socket);
+      });
     });
   }
 
@@ -188,24 +192,24 @@ export class HttpServer implements PortServer {
   }
 
   #takeNamed(socket: TLSSocket): void {
-    if (!this.#hold(socket)) return;
-    if (socket.alpnProtocol === "h2") this.#http2.accept(socket);
-    else this.#http1.accept(socket);
+    this.#admit(socket, () => {
+      if (socket.alpnProtocol === "h2") this.#http2.accept(socket);
+      else this.#http1.accept(socket);
+    });
   }
 
-  /** Returns false if the client may not connect. */
-  #hold(socket: Socket): boolean {
+  /** Continues with a connection whose client may connect, and aborts the others. */
+  #admit(socket: Socket, then: () => void): void {
     this.#proxied.name(socket);
     // Node caches a client's address once it was read, so it is known in the log after the client has left.
     void socket.remoteAddress;
     setKeepAlive(socket, this.#handlers.connections.keepAlive);
-    const rule = forbiddingRule(socket, this.#handlers.connectionRules);
-    if (rule === undefined) return true;
-    socket.on("error", ignoreError);
-    this.#handlers.denied(rule, socket);
-    this.#broken(`not allowed by ${rule}`, socket);
-    socket.destroy();
-    return false;
+    this.#waiting.judge(socket, this.#handlers.connectionRules, then, (rule) => {
+      socket.on("error", ignoreError);
+      this.#handlers.denied(rule, socket);
+      this.#broken(`not allowed by ${rule}`, socket);
+      socket.destroy();
+    });
   }
 
   #broken(
