@@ -1,4 +1,3 @@
-import { withoutInlinedOffsets } from "./1-parse/custom-functions.ts";
 import { type Parsed, parse } from "./1-parse/parse.ts";
 import { CachedInput } from "./1-parse/read-files.ts";
 import type { KubernetesModel } from "./2-lower/kubernetes/gateway/gateways.ts";
@@ -11,6 +10,7 @@ import { type ClosedPart, resolveIsolated, type Unwritable } from "./3-resolve/r
 import { policyTypeMistakes } from "./4-emit/check/policy-types.ts";
 import type { EmitOptions, Emitted } from "./4-emit/emit.ts";
 import { type Diagnostic, isError, placeKey } from "./diagnostics/diagnostic.ts";
+import { withoutInlinedOffsets } from "./diagnostics/inlined-places.ts";
 import type { SourceFile } from "./diagnostics/source.ts";
 import type { FileText, Host } from "./host.ts";
 import type { Program } from "./ir/program.ts";
@@ -98,8 +98,11 @@ export function checkFiles(
     // Operators check what they publish; its mistakes must not stop a cluster.
     ...(options.isIsolating === true ? [] : policyTypeMistakes(resolved?.value?.programs ?? [])),
   ];
-  const inlined = parsed.value?.kind === "standalone" ? parsed.value.inlined : undefined;
-  const diagnostics = [...withoutInlinedOffsets(found, inlined), ...(options.bugs ?? [])];
+  const inlined = [
+    parsed.value?.kind === "standalone" ? parsed.value.inlined : undefined,
+    ...(resolved?.value?.inlined ?? []),
+  ];
+  const diagnostics = [...inlined.reduce(withoutInlinedOffsets, found), ...(options.bugs ?? [])];
   const errors = diagnostics.filter((each) => isError(each, options.isStrict));
   const { unwritable } = options;
   const unwritten: Unwritable | undefined =

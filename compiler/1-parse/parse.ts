@@ -7,13 +7,14 @@ import {
   type Origin,
   type WithDiagnostics,
 } from "../diagnostics/diagnostic.ts";
+import type { InlinedPlaces } from "../diagnostics/inlined-places.ts";
 import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import type { Manifest } from "../manifests/manifests.ts";
 import type { ConfigValue } from "../schema/config-values.ts";
 import { unknownNames } from "../schema/unknown-names.ts";
 import { ReusableValidator } from "../schema/validate.ts";
-import { type InlinedPlaces, withCustomFunctions } from "./custom-functions.ts";
+import { withCustomFunctions } from "./custom-functions.ts";
 import { withoutIgnored } from "./ignored-fields.ts";
 import { inputFiles, isEmpty } from "./input-files.ts";
 import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";

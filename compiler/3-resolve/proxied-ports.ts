@@ -1,12 +1,14 @@
 import type { ProxyProtocolSettings } from "../../runtime/net/proxy-protocol/proxy-protocol.ts";
+import { type FrontendConfig, type FrontendsOfPorts, frontendOfPort } from "../config/frontend.ts";
 import type { GatewayResource, ListenerResource } from "../config/resources.ts";
 import { type Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 
 /** Returns the proxy protocol settings of a port; `undefined` if it accepts none. */
 export function proxyProtocolOf(
   listeners: readonly ListenerResource[],
-  { frontend }: Pick<GatewayResource, "frontend">,
+  gateway: FrontendsOfPorts,
 ): ProxyProtocolSettings | undefined {
+  const frontend = frontendOfPort(gateway, listeners[0]?.port ?? 0);
   const own = listeners[0]?.tunnel?.protocol;
   if (own === "direct") return undefined;
   if (own === undefined) return frontend.proxyProtocol?.settings;
@@ -18,7 +20,16 @@ const DEFAULT: ProxyProtocolSettings = { versions: [2] };
 
 /** Reports proxy protocol settings that no port uses, and ports on which every client could pose as a proxy. */
 export function checkProxies(
-  { frontend, listeners }: GatewayResource,
+  { listeners, ...gateway }: GatewayResource,
+  diagnostics: Diagnostics,
+): void {
+  const byFrontend = Map.groupBy(listeners, ({ port }) => frontendOfPort(gateway, port));
+  for (const [frontend, own] of byFrontend) checkProxiesOf(frontend, own, diagnostics);
+}
+
+function checkProxiesOf(
+  frontend: FrontendConfig,
+  listeners: readonly ListenerResource[],
   diagnostics: Diagnostics,
 ): void {
   const { proxyProtocol } = frontend;

@@ -24,7 +24,7 @@ export interface ClosedPart {
 }
 
 /** The gateways that can be served, with their closed parts. */
-export interface ResolvedIsolated extends Resolved {
+export interface ResolvedIsolated extends Omit<Resolved, "inlined"> {
   readonly closed: readonly ClosedPart[];
 }
 

@@ -3,6 +3,7 @@ import type { InputDigest } from "../1-parse/parse.ts";
 import { backends } from "../backends/index.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
 import { followUpsOf, type MistakenInput } from "../config/broken-parts.ts";
+import { frontendOfPort } from "../config/frontend.ts";
 import { compareHostnames } from "../config/hostnames.ts";
 import { resolveLevels } from "../config/log-levels.ts";
 import type {
@@ -15,6 +16,7 @@ import type {
 import { reportIdle, SectionUse } from "../config/sections.ts";
 import { Diagnostics, type Place, type WithDiagnostics } from "../diagnostics/diagnostic.ts";
 import { guarded } from "../diagnostics/guarded.ts";
+import type { InlinedPlaces } from "../diagnostics/inlined-places.ts";
 import type { Host } from "../host.ts";
 import type { BindNode, ListenerNode, Program, ProgramInput } from "../ir/program.ts";
 import { Identifiers } from "../model/identifiers.ts";
@@ -25,7 +27,8 @@ import { resolveAcme } from "./acme.ts";
 import { type CachedResolutions, routeInputs } from "./cached-resolutions.ts";
 import { checkCallerKeys } from "./caller-keys.ts";
 import { capturedBodiesOf } from "./captured-bodies.ts";
-import { resolveAdmission } from "./connection-rules.ts";
+import { connectionsOfPort, resolveAdmission } from "./connection-rules.ts";
+import { GatewayFunctions } from "./gateway-functions.ts";
 import { resolveKeysApi } from "./keys-api.ts";
 import { certificateOf, checkVersions, ownHandshake, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
@@ -78,6 +81,8 @@ export interface Declared {
 export interface Resolved {
   readonly programs: readonly Program[];
   readonly literals: readonly LiteralSecret[];
+  /** Places of expressions that called functions of their Gateway. */
+  readonly inlined: readonly InlinedPlaces[];
 }
 
 /** Resolves all references and returns programs that are ready to be emitted. */
@@ -101,14 +106,17 @@ export function resolve(
     literals,
     sections,
   };
-  const programs = gateways.flatMap((gateway) => {
+  const functions = new GatewayFunctions();
+  const programs = gateways.flatMap((given) => {
+    const gateway = functions.without(given, diagnostics);
     const at = gateway.resources.find(({ kind }) => kind === "gateway")?.origin;
     if (at === undefined) return [];
     return guarded(at, diagnostics, () => resolveGateway(gateway, input, lookup, cache)) ?? [];
   });
   for (const idle of sections.idle()) reportIdle(idle, diagnostics);
   checkUnserved(unserved, lookup, cache?.checks);
-  return { value: { programs, literals: literals.list }, diagnostics: diagnostics.list };
+  const inlined = functions.finish(diagnostics);
+  return { value: { programs, literals: literals.list, inlined }, diagnostics: diagnostics.list };
 }
 
 function resolveGateway(
@@ -134,9 +142,13 @@ function resolveGateway(
     usage: gateway.usage && { isForCallers: gateway.usage.isForCallers },
   };
   checkListeners(gateway, context);
-  checkVersions(gateway.frontend.tls, diagnostics);
+  const frontends = [gateway.frontend, ...(gateway.portFrontends?.values() ?? [])];
+  for (const { tls } of frontends) checkVersions(tls, diagnostics);
   checkProxies(gateway, diagnostics);
-  const admission = resolveAdmission(gateway, context);
+  const admissions = new Map(
+    frontends.map((frontend) => [frontend, resolveAdmission(frontend, context)]),
+  );
+  const admission = (port: number) => admissions.get(frontendOfPort(gateway, port)) ?? [];
   const routeCache = cache && { resolutions: cache, from: routeInputs(gateway) };
   const binds = resolveBinds(gateway, routes, admission, context, routeCache);
   checkToolLocks(binds, diagnostics);
@@ -293,7 +305,7 @@ function keyHeaders(binds: readonly BindNode[]): readonly string[] {
 function resolveBinds(
   gateway: GatewayResource,
   routes: readonly RouteResource[],
-  admission: ListenerNode["admission"],
+  admission: (port: number) => ListenerNode["admission"],
   context: RouteContext,
   cache: RouteCache | undefined,
 ): readonly BindNode[] {
@@ -314,9 +326,9 @@ function resolveBinds(
     gateway.listeners.filter(({ protocol }) => protocol === "HTTP" || protocol === "HTTPS"),
     (listener) => listener.port,
   );
-  const { tls: shared } = gateway.frontend;
   const binds = [...byPort.entries()].map(([port, listeners]) => {
     const sorted = listeners.toSorted((a, b) => compareHostnames(a.hostname, b.hostname));
+    const { tls: shared } = frontendOfPort(gateway, port);
     const nodes = resolveTls(sorted, shared, shared.alpn, context.diagnostics);
     const served = listeners
       .flatMap(
@@ -334,7 +346,7 @@ function resolveBinds(
             const resolved = {
               ...resolveListener(listener, own, context),
               ...ownHandshake(listener, nodes),
-              admission,
+              admission: admission(port),
               preRouting,
             };
             checkPathRules(resolved, context.diagnostics);
@@ -347,6 +359,7 @@ function resolveBinds(
       port,
       address: listeners[0]?.address,
       proxyProtocol: proxyProtocolOf(listeners, gateway),
+      ...connectionsOfPort(port, gateway),
       origin: listeners[0]?.portOrigin ?? gateway.origin,
       tls: nodes.tls,
       listeners: served,

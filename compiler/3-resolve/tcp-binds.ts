@@ -1,3 +1,4 @@
+import { frontendOfPort } from "../config/frontend.ts";
 import { compareHostnames } from "../config/hostnames.ts";
 import type { GatewayResource, ListenerResource, TcpRouteResource } from "../config/resources.ts";
 import { childOf, keyPlace } from "../diagnostics/diagnostic.ts";
@@ -6,6 +7,7 @@ import type { PolicyUse } from "../ir/policies.ts";
 import type { TcpBindNode, TcpListenerNode, TcpMode, TcpRouteNode } from "../ir/tcp.ts";
 import { type PolicyKind, policyOf } from "../policies/index.ts";
 import { checkShares, openProxyOf, resolveTcpBackend } from "./backends.ts";
+import { connectionsOfPort } from "./connection-rules.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { certificateOf, ownHandshake, type PortTlsNodes, resolveTls } from "./listener-tls.ts";
 import { resolvePolicies, withoutRoute } from "./policies.ts";
@@ -23,7 +25,7 @@ interface NamedTcpRoute {
 export function resolveTcpBinds(
   gateway: GatewayResource,
   routes: readonly TcpRouteResource[],
-  admission: TcpListenerNode["admission"],
+  admission: (port: number) => TcpListenerNode["admission"],
   context: RouteContext,
 ): readonly TcpBindNode[] {
   const listeners = gateway.listeners.filter(
@@ -31,8 +33,8 @@ export function resolveTcpBinds(
   );
   const byListener = attachedRoutes(routes, listeners, context);
   const byPort = Map.groupBy(listeners, ({ port }) => port);
-  const { tls: shared } = gateway.frontend;
   return Array.from(byPort, ([port, own]) => {
+    const { tls: shared } = frontendOfPort(gateway, port);
     const sorted = own.toSorted((a, b) => compareHostnames(a.hostname, b.hostname));
     // The application protocol is up to the backend: ALPN offers what is configured, or nothing.
     const nodes = resolveTls(sorted, shared, shared.otherAlpn, context.diagnostics);
@@ -41,13 +43,14 @@ export function resolveTcpBinds(
       port,
       address: own[0]?.address,
       proxyProtocol: proxyProtocolOf(own, gateway),
+      ...connectionsOfPort(port, gateway),
       origin: own[0]?.portOrigin ?? gateway.origin,
       mode: isPlain ? { kind: "plain" } : modeOf(nodes, shared.handshakeTimeout),
       listeners: own
         .map((listener) => ({
           ...resolveListener(listener, byListener.get(listener.key) ?? [], context),
           ...ownHandshake(listener, nodes),
-          admission,
+          admission: admission(port),
         }))
         .sort((a, b) => compareHostnames(a.hostname, b.hostname)),
     };

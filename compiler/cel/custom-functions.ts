@@ -153,6 +153,17 @@ function isRecursive({ name, body }: CustomFunction, functions: CustomFunctions)
   return calls(body);
 }
 
+/** Returns the functions that neither expressions, which called `called`, nor other functions call. */
+export function uncalledFunctions(
+  functions: CustomFunctions,
+  called: ReadonlySet<string>,
+): readonly CustomFunction[] {
+  const inside = new Set(called);
+  for (const { body } of functions.values())
+    for (const name of inlineFunctions(body, functions).called) inside.add(name);
+  return [...functions.values()].filter(({ name }) => !inside.has(name));
+}
+
 function calledNames(node: Node): readonly string[] {
   const inside = childrenOf(node).flatMap(calledNames);
   return node.kind === "call" ? [node.name, ...inside] : inside;

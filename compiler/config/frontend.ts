@@ -65,6 +65,20 @@ export const FRONTEND_TRAFFIC: Readonly<Record<string, readonly Traffic[]>> = {
   "tls.alpn": ["https", "endedTls"],
 };
 
+/** Returns the frontend settings of a port of a gateway. */
+export function frontendOfPort(
+  { frontend, portFrontends }: FrontendsOfPorts,
+  port: number,
+): FrontendConfig {
+  return portFrontends?.get(port) ?? frontend;
+}
+
+/** The frontend settings of a gateway, and those of single ports. */
+export interface FrontendsOfPorts {
+  readonly frontend: FrontendConfig;
+  readonly portFrontends?: ReadonlyMap<number, FrontendConfig>;
+}
+
 /** Returns the frontend settings of a gateway without any configuration. `origin` is that of the gateway. */
 export function defaultFrontend(origin: Origin): FrontendConfig {
   return {

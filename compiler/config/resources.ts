@@ -38,11 +38,21 @@ export interface UnservedResources {
   readonly logLevels: readonly LevelsConfig[];
 }
 
+/** Definitions of functions, and their place. */
+export interface CustomFunctionsConfig {
+  readonly text: string;
+  readonly origin: Origin;
+}
+
 /** A gateway and its listeners. */
 export interface GatewayResource {
   readonly kind: "gateway";
   readonly process: ProcessNode;
   readonly frontend: FrontendConfig;
+  /** Settings of ports that differ from it; absent if none do. */
+  readonly portFrontends?: ReadonlyMap<number, FrontendConfig>;
+  /** Functions that its expressions call; absent if there are none, and in files, where calls are replaced when they are read. */
+  readonly customFunctions?: CustomFunctionsConfig;
   /** Settings of the access log; later filters and fields override earlier ones. */
   readonly accessLogs: readonly AccessLogConfig[];
   /** Tracing; `undefined` if nothing is traced. */

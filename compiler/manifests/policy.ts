@@ -1,11 +1,11 @@
 import {
   anyText,
   choice,
+  integer,
   list,
   map,
   object,
   type Schema,
-  unsupportedBut,
   type ValueCheck,
 } from "../schema/schema.ts";
 import {
@@ -20,9 +20,10 @@ import {
 /** Values of policy fields by name, validated by their schemas. */
 export type PolicyFields = Readonly<Record<string, unknown>>;
 
-const portOfTarget = unsupportedBut(
-  "settings of a single port",
-  "target the whole Gateway, or serve the port by a Gateway of its own",
+const portOfTarget = integer(
+  "Port of a Gateway that the fields of `frontend` apply to, instead of to all of its ports.",
+  1,
+  65_535,
 );
 
 const target = object(
@@ -33,7 +34,7 @@ const target = object(
     sectionName: sectionReference,
     port: portOfTarget,
   },
-  { required: ["group", "kind", "name"] },
+  { required: ["group", "kind", "name"], atMostOneOf: ["sectionName", "port"] },
 );
 
 const targetSelector = object(
@@ -46,7 +47,7 @@ const targetSelector = object(
     sectionName,
     port: portOfTarget,
   },
-  { required: ["group", "kind", "matchLabels"] },
+  { required: ["group", "kind", "matchLabels"], atMostOneOf: ["sectionName", "port"] },
 );
 
 const isOfTraffic: ValueCheck = {

@@ -29,7 +29,9 @@ export const connectionCheckSchema = object(
         http: object(
           {
             path: expression('Path and query of the check request. `"/"` by default.'),
-            body: expression("Body of the check request: a string, bytes, or any other value as JSON."),
+            body: expression(
+              "Body of the check request: a string, bytes, or any other value as JSON.",
+            ),
             addRequestHeaders: expressionsSchema(
               "Headers of the check request; one whose expression fails is omitted. `:authority` sets the Host header, and `:method` the method, GET by default.",
             ),

@@ -16,6 +16,7 @@ export interface Ancestor {
   readonly namespace: string;
   readonly name: string;
   readonly sectionName?: string;
+  readonly port?: number;
 }
 
 /** Results of compiling a policy. */

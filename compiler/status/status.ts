@@ -214,12 +214,13 @@ function ancestorsOf(
   { inventory }: KubernetesModel,
 ): readonly Ancestor[] {
   const byName = (spec?.targetRefs ?? []).map(
-    ({ group, kind, name, sectionName }): Ancestor => ({
+    ({ group, kind, name, sectionName, port }): Ancestor => ({
       group,
       kind,
       namespace,
       name,
       ...(sectionName === undefined ? {} : { sectionName }),
+      ...(port === undefined ? {} : { port }),
     }),
   );
   const byLabels = (spec?.targetSelectors ?? []).flatMap((selector): readonly Ancestor[] => {

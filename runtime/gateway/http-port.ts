@@ -2,10 +2,11 @@ import { prepareHttp } from "../http/engine/prepare-http.ts";
 import type { Handler } from "../http/exchange.ts";
 import { malformedRequests } from "../metrics/table/requests.ts";
 import type { ConnectionRules } from "../net/connected-client.ts";
+import type { ConnectionSettings } from "../net/connection-settings.ts";
 import type { PreparedDivision } from "../net/port-server.ts";
 import type { ProxyProtocol } from "../net/proxy-protocol/proxy-protocol.ts";
 import type { PortTls } from "../tls/certificates.ts";
-import type { Port, PortContext } from "./port.ts";
+import { contextOfPort, type Port, type PortContext } from "./port.ts";
 
 /** Settings of an HTTP port. */
 export interface HttpPortSettings {
@@ -22,6 +23,8 @@ export interface HttpPortSettings {
   readonly takesTunnels?: boolean;
   /** Whether a listener forwards paths as received; the others refuse ambiguous ones. */
   readonly keepsPaths?: boolean;
+  /** Settings of its connections, except their number; those of the gateway if absent. */
+  readonly connections?: ConnectionSettings;
   /** Rules for clients; all may connect if absent. */
   readonly connectionRules?: ConnectionRules;
   /** PROXY protocol of the port; if absent, clients connect directly. */
@@ -54,6 +57,7 @@ export function httpPort({
   isForwardProxy = false,
   takesTunnels = false,
   keepsPaths = false,
+  connections: own,
   connectionRules,
   proxyProtocol,
   division,
@@ -64,7 +68,8 @@ export function httpPort({
     address,
     config,
     handle,
-    prepare: (context) => {
+    prepare: (shared) => {
+      const context = contextOfPort(shared, own);
       const { connections, metrics, exchangeBegan, exchangeEnded } = context;
       const { refused, denied, failedHandshake, failed, warn, broken, handover } = context;
       const malformedCount = metrics.counter(malformedRequests);

@@ -59,3 +59,13 @@ export interface PortContext {
   /** Receives why a connection was aborted; `undefined` if the log does not want it. */
   readonly broken: ((message: string) => void) | undefined;
 }
+
+/** Returns the services for a port with settings of its own for connections; their number is limited for all ports alike. */
+export function contextOfPort(
+  context: PortContext,
+  own: ConnectionSettings | undefined,
+): PortContext {
+  if (own === undefined) return context;
+  const { maxConnections } = context.connections;
+  return { ...context, connections: { ...own, maxConnections } };
+}

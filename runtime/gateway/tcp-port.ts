@@ -1,4 +1,5 @@
 import type { ConnectionRules } from "../net/connected-client.ts";
+import type { ConnectionSettings } from "../net/connection-settings.ts";
 import type { PortServer, PreparedPort } from "../net/port-server.ts";
 import type { ProxyProtocol } from "../net/proxy-protocol/proxy-protocol.ts";
 import type { ConnectionHandler } from "../tcp/connection.ts";
@@ -7,7 +8,7 @@ import { Certificates } from "../tls/certificates.ts";
 import type { TlsSettings } from "../tls/tls-settings.ts";
 import { connectionHandlers } from "./connection-handlers.ts";
 import type { PortDivision } from "./http-port.ts";
-import type { Port, PortContext } from "./port.ts";
+import { contextOfPort, type Port, type PortContext } from "./port.ts";
 
 /** Settings of every TCP port. */
 export interface TcpPortSettings {
@@ -16,6 +17,8 @@ export interface TcpPortSettings {
   readonly address?: string;
   /** Place in the configuration, for the message if the port cannot be opened. */
   readonly config: string;
+  /** Settings of its connections, except their number; those of the gateway if absent. */
+  readonly connections?: ConnectionSettings;
   /** Rules for clients; all may connect if absent. */
   readonly connectionRules?: ConnectionRules;
   /** PROXY protocol of the port; if absent, clients connect directly. */
@@ -58,15 +61,14 @@ export function tlsTerminationPort({
   }));
 }
 
-function portOf(
-  { port, address, config, connectionRules, proxyProtocol, withoutFields, handle }: TcpPortSettings,
-  readMode: (context: PortContext) => PortMode,
-): Port {
+function portOf(settings: TcpPortSettings, readMode: (context: PortContext) => PortMode): Port {
+  const { port, address, config, connectionRules, proxyProtocol, withoutFields, handle } = settings;
   return {
     port,
     address,
     config,
-    prepare: (context) => {
+    prepare: (shared) => {
+      const context = contextOfPort(shared, settings.connections);
       const { connections, refused, failedHandshake, warn, broken } = context;
       return prepared(readMode(context), {
         ...connectionHandlers({ handle, connectionRules, withoutFields }, context),

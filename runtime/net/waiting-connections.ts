@@ -1,6 +1,10 @@
 import type { Socket } from "node:net";
 import type { Metrics } from "../metrics/metrics.ts";
-import { type ConnectionRules, type ConnectionVerdict, connectedClient } from "./connected-client.ts";
+import {
+  type ConnectionRules,
+  type ConnectionVerdict,
+  connectedClient,
+} from "./connected-client.ts";
 import { ignoreError } from "./socket-reads.ts";
 
 /** Connections of a port that wait for the verdict of its rules. */

@@ -26,7 +26,8 @@ export function connectionRulesOf(
 ): ImportSymbol | undefined {
   const uses = admissionOf(port);
   if (uses.length === 0) return undefined;
-  const index = admissions(program).findIndex((each) => keyOf(each) === keyOf(uses));
+  const key = JSON.stringify(uses);
+  const index = admissions(program).findIndex((each) => JSON.stringify(each) === key);
   return imported(PATH, labelOf(index));
 }
 
@@ -53,15 +54,11 @@ export function connectionRulesModule(
 /** Returns the different rules of the ports. */
 function admissions({ binds, tcp }: Program): readonly (readonly PolicyUse[])[] {
   const all = [...binds, ...tcp].map(admissionOf).filter((uses) => uses.length > 0);
-  return [...new Map(all.map((uses) => [keyOf(uses), uses])).values()];
+  return [...new Map(all.map((uses) => [JSON.stringify(uses), uses])).values()];
 }
 
 function admissionOf({ listeners }: BindNode | TcpBindNode): readonly PolicyUse[] {
   return listeners[0]?.admission ?? [];
-}
-
-function keyOf(uses: readonly PolicyUse[]): string {
-  return JSON.stringify(uses.map(({ kind, origin: { file, document, path } }) => [kind, file, document, path]));
 }
 
 function labelOf(index: number): string {
@@ -75,7 +72,10 @@ function rulesOf(
 ): readonly Code[] {
   const [use, ...others] = uses;
   if (use !== undefined && others.length === 0) return ruleOf(use, label, scope);
-  const parts = uses.map((each) => ({ use: each, part: label + each.kind.replace(/^./, (letter) => `By${letter.toUpperCase()}`) }));
+  const parts = uses.map((each) => ({
+    use: each,
+    part: label + each.kind.replace(/^./, (letter) => `By${letter.toUpperCase()}`),
+  }));
   const every = imported("gwc/runtime/net/connected-client", "everyRule");
   const list = join(
     parts.map(({ part }) => code`${name(part)}`),

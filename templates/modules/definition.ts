@@ -169,6 +169,10 @@ function connectionsValue({ keepAlive, http2, ...rest }: ConnectionSettings): Pr
   });
 }
 
+function ownConnections({ connections }: BindNode | TcpBindNode): Printable | undefined {
+  return connections && connectionsValue(connections);
+}
+
 function http2Value(http2: ConnectionSettings["http2"]): Printable {
   return {
     windowSize: bytes(http2.windowSize),
@@ -192,6 +196,7 @@ function httpPort(bind: BindNode, program: Program, names: MainNames, trace: Tra
     port,
     address,
     config: trace.text(origin),
+    connections: ownConnections(bind),
     connectionRules: connectionRulesOf(bind, program),
     proxyProtocol: proxyProtocol && proxyProtocolCode(proxyProtocol),
     tls: tls && code`${END_TLS}(${literal(tlsValue(tls, listeners))})`,
@@ -287,6 +292,7 @@ function tcpPort(
     port,
     address,
     config: trace.text(origin),
+    connections: ownConnections(bind),
     connectionRules: connectionRulesOf(bind, program),
     proxyProtocol: proxyProtocol && proxyProtocolCode(proxyProtocol),
     withoutFields: fieldsLeftOut(program),

@@ -2,7 +2,7 @@ import type { PolicySettings, PolicyUse } from "../../compiler/ir/policies.ts";
 import type { CompiledExpression } from "../../compiler/model/expressions.ts";
 import { upstreamCode } from "../backends/parts/connection.ts";
 import { code, literal } from "../code/code.ts";
-import type { Code, Hole, Printable } from "../code/hole.ts";
+import type { Hole, Printable } from "../code/hole.ts";
 import { imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { bytes, milliseconds } from "../code/units.ts";

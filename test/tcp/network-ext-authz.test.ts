@@ -223,7 +223,10 @@ describe("a server that is asked about connections", () => {
     const metrics = await stats.text();
     for (const result of ["ok", "denied", "failed"])
       expect(metrics).toMatch(
-        new RegExp(`^gwc_callouts_total\\{kind="networkExtAuthz",.*result="${result}"\\} [1-9]`, "m"),
+        new RegExp(
+          `^gwc_callouts_total\\{kind="networkExtAuthz",.*result="${result}"\\} [1-9]`,
+          "m",
+        ),
       );
     expect(metrics).toMatch(/^gwc_connections_denied_total [1-9]\d*$/m);
   });
@@ -287,8 +290,12 @@ routes: [{ name: web, backends: [{ host: "127.0.0.1:1" }] }]
     (await gwc(parameters, { cwd: here })).stdout;
 
   it("reports in a diff that it closes a route", async () => {
-    expect(await said("diff", "open.yaml", "asked.yaml")).toMatch(/CLOSES +listener :8080 +extAuthz added/);
-    expect(await said("diff", "asked.yaml", "open.yaml")).toMatch(/OPENS +listener :8080 +extAuthz removed/);
+    expect(await said("diff", "open.yaml", "asked.yaml")).toMatch(
+      /CLOSES +listener :8080 +extAuthz added/,
+    );
+    expect(await said("diff", "asked.yaml", "open.yaml")).toMatch(
+      /OPENS +listener :8080 +extAuthz removed/,
+    );
   });
 
   it("says that it decides who may send a request", async () => {

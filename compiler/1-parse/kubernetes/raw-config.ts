@@ -1,14 +1,8 @@
 import type { ConfigPath, Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
 import type { ConfigValue } from "../../schema/config-values.ts";
-import {
-  type Infer,
-  list,
-  object,
-  text,
-  unsupported,
-  unsupportedBut,
-} from "../../schema/schema.ts";
+import { type Infer, list, object, text, unsupported } from "../../schema/schema.ts";
 import { validator } from "../../schema/validate.ts";
+import { readDefinitions } from "../custom-functions.ts";
 import { withoutIgnored } from "../ignored-fields.ts";
 import { pathHandlingSchema } from "../standalone/listener.ts";
 import { standaloneFields } from "../standalone/standalone.ts";
@@ -37,6 +31,7 @@ export function parseRawConfig(
   // A part of a document is plain data.
   const given = readData(value as ConfigValue, origin, schema, variable, diagnostics);
   const read = withoutIgnored(given, schema, origin, diagnostics);
+  readDefinitions(read, origin, diagnostics);
   const { parts } = validator(schema, [read.value], "rawConfig");
   const { value: valid, broken } = parts(read, origin, diagnostics);
   return { value: valid, broken: broken.map((path) => [...origin.path, ...path]) };
@@ -47,16 +42,12 @@ function rawConfigSchema() {
   const modelCatalog = unsupported("prices of models in manifests");
   const keysApi = unsupported("the HTTP API for keys in manifests");
   const admin = unsupported("the admin page in manifests: data planes have none");
-  const customFunctions = unsupportedBut(
-    "functions of expressions in manifests",
-    "write the expression where it is used",
-  );
   return object(
     {
       ...fields,
       config: {
         ...config,
-        properties: { ...config.properties, modelCatalog, keysApi, admin, customFunctions },
+        properties: { ...config.properties, modelCatalog, keysApi, admin },
       },
       listeners: list(
         object(

@@ -11,6 +11,7 @@ import { changedSettings } from "./changed-settings.ts";
 import { byRisk, type Difference, type ProgramDiff, plainDifference } from "./difference.ts";
 import { isDivided, tlsOf } from "./divided-tls.ts";
 import type { OpenQuestions } from "./open-questions.ts";
+import { withPortConnections } from "./port-connections.ts";
 import { needDifferences, processDifferences, storeDifferences } from "./process-differences.ts";
 import { proxyChanges } from "./proxy-changes.ts";
 import { routeKey } from "./route-key.ts";
@@ -18,10 +19,11 @@ import { shortList } from "./short-list.ts";
 
 /** Compares two programs; the riskiest differences come first. */
 export function programDiff(
-  before: Program,
-  after: Program,
+  earlier: Program,
+  later: Program,
   work: Work = workOfCommand(),
 ): ProgramDiff {
+  const [before, after] = withPortConnections(earlier, later);
   const undecided: string[] = [];
   const open: OpenQuestions = { undecided, work };
   const ports = new Set([...before.binds, ...after.binds].map(({ port }) => port));

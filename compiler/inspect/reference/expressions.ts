@@ -51,7 +51,7 @@ Claims and bodies are untrusted: only their own fields are read, not properties 
 
 A file can define functions of its own in \`config.customFunctions\`: \`isInternal() { request.headers["x-env"] == "internal" }\`, and
 \`this.isOf(group) { group in this }\` for calls on a value. They are compiled where they are called, may call each other, and read the
-variables of that place.
+variables of that place. In manifests they are in \`rawConfig\` of GatewayParameters, for everything that the Gateway serves.
 
 \`in\`, \`exists\` and \`all\` accept lists of any length from a request. Functions that create a new list, map or string from one
 (\`map\`, \`filter\`, \`join\`, ...) accept at most 100,000 elements, \`sort\` at most 20,000; longer lists are an error. Nested macros multiply:

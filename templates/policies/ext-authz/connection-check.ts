@@ -59,7 +59,10 @@ interface Question {
   readonly read: readonly CompiledExpression[];
 }
 
-function questionOf({ protocol, cache }: Authorization, { expressions }: ConnectionScope): Question {
+function questionOf(
+  { protocol, cache }: Authorization,
+  { expressions }: ConnectionScope,
+): Question {
   const { path, body, addHeaders } =
     protocol.kind === "http" ? protocol : { path: undefined, body: undefined, addHeaders: [] };
   const { key = [], ttl } = cache ?? {};
@@ -80,6 +83,12 @@ function questionOf({ protocol, cache }: Authorization, { expressions }: Connect
             `,
           ]),
     ],
-    read: [path ?? [], body ?? [], addHeaders.map(({ value }) => value), key, lifetime ?? []].flat(),
+    read: [
+      path ?? [],
+      body ?? [],
+      addHeaders.map(({ value }) => value),
+      key,
+      lifetime ?? [],
+    ].flat(),
   };
 }

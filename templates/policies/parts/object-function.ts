@@ -91,10 +91,7 @@ export function listFunction(
 }
 
 /** Writes a list of values, each with its source above it. */
-export function valueList(
-  values: readonly CompiledExpression[],
-  expressions: Expressions,
-): Code {
+export function valueList(values: readonly CompiledExpression[], expressions: Expressions): Code {
   const items = values.map(
     (value) => code`
       ${comment(value.source)}

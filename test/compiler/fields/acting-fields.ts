@@ -135,6 +135,14 @@ export function unseenBy({ actedIn }: Pick<ConfigurationForm, "actedIn">): reado
   });
 }
 
+/** A configuration with the field and without mistakes. */
+export function acceptedWith(field: SchemaField, form: ConfigurationForm): unknown {
+  for (const seed of likeliestFirst(form, field))
+    for (const config of variantsOf(field, seed, form))
+      if (form.compile(config).text !== undefined) return config;
+  return undefined;
+}
+
 /** Whether any of the configurations has a diagnostic at the place of a field. */
 export function isTold(field: SchemaField, code: string, form: ConfigurationForm): boolean {
   for (const seed of likeliestFirst(form, field)) {

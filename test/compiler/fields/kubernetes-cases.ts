@@ -76,6 +76,9 @@ const mutual = {
 const formerlyMutual = { ...gateway, backendTLS: { clientCertificateRef: { name: "a" } } };
 const logged = { logging: { format: "json" } };
 
+const ofPort = { group: GATEWAY, kind: "Gateway", name: "gateway", port: 8080 };
+const ofPorts = { group: GATEWAY, kind: "Gateway", matchLabels: { a: "aa" } };
+
 function policyOf(kind: string, sectionName?: string): object {
   const group = kind === "GatewayBackend" ? "gwc.dev" : kind === "Service" ? "" : GATEWAY;
   const name = kind === "Service" ? "a" : kind.toLowerCase();
@@ -358,6 +361,13 @@ export const seeds: readonly object[] = [
     GatewayPolicy: { ...policyOf("TLSRoute", "one"), backend: { tcp: { connectTimeout: "7s" } } },
   },
   behind(lambda),
+  ...[{ targetRefs: [ofPort] }, { targetSelectors: [{ ...ofPorts, port: 8080 }] }].map(
+    (target) => ({
+      Gateway: { ...gateway, listeners: [listener, { ...listener, name: "more", port: 8081 }] },
+      HTTPRoute: route,
+      GatewayPolicy: { ...target, frontend: { http: { http1IdleTimeout: "7s" } } },
+    }),
+  ),
   { Gateway: gateway, HTTPRoute: route, BackendTLSPolicy: secured },
   { Gateway: hasParameters, HTTPRoute: route, GatewayParameters: scaled },
   {
@@ -556,6 +566,8 @@ export const known: KnownValues = {
   "BackendTLSPolicy.targetRefs.[].kind": ["Service", "aa"],
   "targetRefs.[].name": ["httproute", "gateway", "a", "aa"],
   "targetRefs.[].sectionName": ["one", "aa"],
+  "targetRefs.[].port": [8080, 8081],
+  "targetSelectors.[].port": [8080, 8081],
   "GatewayPolicy.targetRefs.[].group": [GATEWAY, "aa"],
   "GatewayPolicy.targetRefs.[].kind": ["HTTPRoute", "Gateway", "aa"],
   "caCertificateRefs.[]": [{ group: "", kind: "ConfigMap", name: "a" }],

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { ConfigValue } from "../../../compiler/schema/config-values.ts";
+import { type Schema, schemaAt } from "../../../compiler/schema/schema.ts";
 import {
+  acceptedWith,
   type ConfigurationForm,
   isTold,
   silencedBy,
@@ -59,6 +62,38 @@ function isMisplaced({ path }: SchemaField): boolean {
   return told.some(([part]) => path.join(".").includes(part));
 }
 
+/** The world in which the parameters of Gateways define functions. */
+function worldWith(customFunctions: string): readonly ConfigValue[] {
+  return world.map((each) => {
+    const isParameters = JSON.stringify(each).includes('"kind":"GatewayParameters"');
+    if (!isParameters || typeof each !== "object" || each === null || Array.isArray(each))
+      return each;
+    return { ...each, spec: { spiffe: {}, rawConfig: { config: { customFunctions } } } };
+  });
+}
+
+/** Changes all expressions of a configuration. */
+function mapTexts(
+  value: unknown,
+  root: Schema,
+  change: (text: string) => string,
+  path: readonly (string | number)[] = [],
+): unknown {
+  if (typeof value === "string")
+    return schemaAt(root, path)?.expression === true ? change(value) : value;
+  if (Array.isArray(value))
+    return value.map((each, index) => mapTexts(each, root, change, [...path, index]));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, mapTexts(each, root, change, [...path, key])]),
+  );
+}
+
+/** Calls become bodies in brackets, of which an expression may have any number. */
+function withoutBrackets(text: string): string {
+  return text.replace(/[()]/g, "");
+}
+
 describe("every field of Kubernetes manifests", () => {
   it("the resources that fields are put into have no mistakes", () => {
     expect(seeds.flatMap((seed) => (compile(seed).text === undefined ? [seed] : []))).toEqual([]);
@@ -77,6 +112,24 @@ describe("every field of Kubernetes manifests", () => {
   it("is seen by gwc diff when it has another value", () => {
     expect(actedIn.size).toBeGreaterThan(500);
     expect(unseenBy({ actedIn }).toSorted()).toEqual(SAME.toSorted());
+  });
+
+  it("can call functions of the Gateway if it is an expression", () => {
+    const withFunctions = kubernetesCompiler(schema, worldWith("same(x) { x }"));
+    const found = fields.flatMap((field) => {
+      if (field.schema.expression !== true) return [];
+      const config = acceptedWith(field, formFor(field));
+      return config === undefined ? [] : [{ name: field.path.join("."), config }];
+    });
+    expect(found.length).toBeGreaterThan(30);
+    const differing = found.filter(({ config }) => {
+      const changed = (around: (text: string) => string) => mapTexts(config, schema, around);
+      const { text: called } = withFunctions(changed((text) => `same(${text})`));
+      const { text: plain } = compile(changed((text) => `(${text})`));
+      if (plain === undefined) return false;
+      return called === undefined || withoutBrackets(called) !== withoutBrackets(plain);
+    });
+    expect(differing.map(({ name }) => name)).toEqual([]);
   });
 
   it("is a mistake where it can't act at all", () => {

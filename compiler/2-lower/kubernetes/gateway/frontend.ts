@@ -29,7 +29,7 @@ import { isJoined } from "../policies/fields.ts";
 import { type EffectiveField, merge } from "../policies/merge.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
-import { targetKey } from "../policies/policy-targets.ts";
+import { portKey, targetKey } from "../policies/policy-targets.ts";
 import type { ParametersSpec } from "./parameters.ts";
 import { lastOf } from "./process.ts";
 
@@ -42,7 +42,33 @@ export function gatewayFrontend(
   listeners: readonly ListenerResource[],
   context: PolicyContext,
 ): FrontendConfig {
-  const fields = gatewayFields(gateway, context);
+  return frontendOf(gateway, gatewayFields(gateway, context), raw, listeners, context);
+}
+
+/** Returns the frontends of ports that policies target, which override those of the Gateway. */
+export function portFrontends(
+  gateway: ManifestOf<"Gateway">,
+  raw: FrontendConfig,
+  listeners: readonly ListenerResource[],
+  context: PolicyContext,
+): ReadonlyMap<number, FrontendConfig> {
+  const byPort = Map.groupBy(listeners, ({ port }) => port);
+  return new Map(
+    [...byPort].flatMap(([port, own]) => {
+      if (context.policyIndex.get(portKey(gateway, port)) === undefined) return [];
+      const fields = gatewayFields(gateway, context, port);
+      return [[port, frontendOf(gateway, fields, raw, own, context)] as const];
+    }),
+  );
+}
+
+function frontendOf(
+  gateway: ManifestOf<"Gateway">,
+  fields: ReadonlyMap<string, EffectiveField>,
+  raw: FrontendConfig,
+  listeners: readonly ListenerResource[],
+  context: PolicyContext,
+): FrontendConfig {
   meetFrontend(fields, listeners, context);
   const http = valueOfField(frontendFields.http, fields.get("frontend.http"));
   const tcp = valueOfField(frontendFields.tcp, fields.get("frontend.tcp"));
@@ -193,14 +219,16 @@ function callsFrom(
   return (reference, origin) => serverOf({ reference, from, gateway, origin }, context);
 }
 
-/** Returns the effective frontend fields of a Gateway. */
+/** Returns the effective frontend fields of a Gateway, or of one of its ports. */
 export function gatewayFields(
   gateway: ManifestOf<"Gateway">,
   context: PolicyContext,
+  port?: number,
 ): ReadonlyMap<string, EffectiveField> {
-  const values = (context.policyIndex.get(targetKey(gateway)) ?? []).filter(({ field }) =>
-    field.startsWith("frontend."),
-  );
+  const keys = [targetKey(gateway), ...(port === undefined ? [] : [portKey(gateway, port)])];
+  const values = keys
+    .flatMap((key) => context.policyIndex.get(key) ?? [])
+    .filter(({ field }) => field.startsWith("frontend."));
   const fields = new Map(merge(values, isJoined).map((field) => [field.field, field]));
   for (const field of fields.values()) recordEffect(field, gateway, context);
   return fields;

@@ -39,7 +39,13 @@ import { tcpRouteResources } from "../routes/tcp-routes.ts";
 import { requestedAddresses } from "./addresses.ts";
 import { clientsOfListeners } from "./client-certificates.ts";
 import { checkAuditFile, checkGrace, deploymentOf } from "./deployment.ts";
-import { gatewayAccessLogs, gatewayFields, gatewayFrontend, gatewayTracing } from "./frontend.ts";
+import {
+  gatewayAccessLogs,
+  gatewayFields,
+  gatewayFrontend,
+  gatewayTracing,
+  portFrontends,
+} from "./frontend.ts";
 import { checkImage } from "./images.ts";
 import { checkListenerSets, type KubernetesListener, listenersOf } from "./listeners.ts";
 import { gatewayMesh } from "./mesh.ts";
@@ -53,6 +59,7 @@ import {
 } from "./parameters.ts";
 import {
   checkLogFormat,
+  lastOf,
   logLevels,
   pathHandlings,
   processNode,
@@ -247,6 +254,7 @@ function gatewayResource(
   };
   checkGatewayCertificate(manifest, context);
   const process = processNode(parameters);
+  const rawOfFrontend = rawFrontend(parameters, manifest.origin);
   checkGrace(parameters, process, context.diagnostics);
   checkAuditFile(parameters, process, context.diagnostics);
   checkLogFormat(parameters, context.diagnostics);
@@ -255,7 +263,9 @@ function gatewayResource(
   return {
     kind: "gateway",
     process,
-    frontend: gatewayFrontend(manifest, rawFrontend(parameters, manifest.origin), own, context),
+    frontend: gatewayFrontend(manifest, rawOfFrontend, own, context),
+    ...customFunctions(parameters),
+    portFrontends: portFrontends(manifest, rawOfFrontend, own, context),
     accessLogs,
     tracing,
     logLevels: logLevels(parameters),
@@ -277,6 +287,18 @@ function gatewayResource(
     listeners: own,
     origin: childOf(manifest.origin, "spec"),
   };
+}
+
+/** Returns the functions of the expressions of a Gateway; those of its own parameters replace those of its class. */
+function customFunctions(
+  parameters: readonly ParametersSpec[],
+): Pick<GatewayResource, "customFunctions"> {
+  const found = lastOf(parameters, ({ rawConfig, origin }) => {
+    const definitions = rawConfig?.config?.customFunctions;
+    const at = childOf(origin, "spec", "rawConfig", "config", "customFunctions");
+    return definitions === undefined ? undefined : { text: definitions, origin: at };
+  });
+  return found === undefined ? {} : { customFunctions: found };
 }
 
 /** Reports raw configuration for listeners that do not exist. */

@@ -5,6 +5,7 @@ import { byAge } from "../inventory/inventory.ts";
 /** Levels at which policies are attached, from the least to the most specific. */
 export const LEVELS = [
   "gateway",
+  "gatewayPort",
   "listenerSet",
   "listener",
   "route",

@@ -35,6 +35,7 @@ export function recordEffect(
 
 const LEVEL_WORDS: Readonly<Record<string, string>> = {
   gateway: "the Gateway",
+  gatewayPort: "the port of the Gateway",
   listenerSet: "the ListenerSet",
   listener: "the listener",
   route: "the route",

@@ -1,6 +1,6 @@
 import { resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
 import { backends, sectionNames } from "../../../backends/index.ts";
-import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { guarded } from "../../../diagnostics/guarded.ts";
 import type {
   Manifest,
@@ -18,6 +18,8 @@ import type { FieldValue, Level } from "./merge.ts";
 interface Target {
   readonly manifest: Manifest;
   readonly section: string | undefined;
+  /** Port of a Gateway. */
+  readonly port?: number | undefined;
   readonly origin: Origin;
 }
 
@@ -33,6 +35,11 @@ const BACKEND_KINDS = ["Service", "GatewayBackend", "InferencePool"] as const;
 /** Returns the key of a target in the policy index. */
 export function targetKey({ kind, namespace, name }: Manifest, section?: string): string {
   return `${kind} ${namespace}/${name}${section === undefined ? "" : `#${section}`}`;
+}
+
+/** Returns the key of a Gateway's port, which has no name that a section could have. */
+export function portKey(gateway: ManifestOf<"Gateway">, port: number): string {
+  return targetKey(gateway, `port ${port}`);
 }
 
 /** Returns the key of the policies of a GatewayModel, which apply to no other model of its backend. */
@@ -73,14 +80,17 @@ function ownValues(
   const { spec } = policy;
   if (spec === undefined) return [];
   const targets = new Map(
-    targetsOf(policy, spec, context).map((target) => [
-      targetKey(target.manifest, target.section),
-      target,
-    ]),
+    targetsOf(policy, spec, context).map((target) => [keyOf(target), target]),
   );
   return [...targets].flatMap(([key, target]) =>
     valuesFor(policy, spec, target, context).map((value) => ({ key, value })),
   );
+}
+
+function keyOf({ manifest, section, port }: Target): string {
+  return manifest.kind === "Gateway" && port !== undefined
+    ? portKey(manifest, port)
+    : targetKey(manifest, section);
 }
 
 /** Returns the values of a GatewayPolicy that has no existing target. */
@@ -131,10 +141,10 @@ export function targetsOf(
 ): readonly Target[] {
   const byName = targetRefs.flatMap((reference, index): readonly Target[] => {
     const origin = childOf(policy.origin, "spec", "targetRefs", index);
-    const { group, kind, name, sectionName } = reference;
+    const { group, kind, name, sectionName, port } = reference;
     const to = { group, kind, name };
     const manifest = follow({ to, from: policy, origin, kinds: KINDS }, context);
-    return manifest === undefined ? [] : [{ manifest, section: sectionName, origin }];
+    return manifest === undefined ? [] : [{ manifest, section: sectionName, port, origin }];
   });
   const byLabels = targetSelectors.flatMap((selector, index): readonly Target[] => {
     const origin = childOf(policy.origin, "spec", "targetSelectors", index);
@@ -153,7 +163,8 @@ export function targetsOf(
       context.diagnostics.report("selector-without-match", origin, {
         what: `${kind} of the namespace "${policy.namespace}"`,
       });
-    return found.map((manifest) => ({ manifest, section: selector.sectionName, origin }));
+    const { sectionName: section, port } = selector;
+    return found.map((manifest) => ({ manifest, section, port, origin }));
   });
   return [...byName, ...byLabels].filter((target) => hasSection(target, context));
 }
@@ -164,7 +175,8 @@ function valuesFor(
   target: Target,
   context: ReferenceContext,
 ): readonly FieldValue[] {
-  const level = levelOf(target.manifest.kind, target.section);
+  const level =
+    target.port === undefined ? levelOf(target.manifest.kind, target.section) : "gatewayPort";
   return SECTIONS.flatMap((section) => {
     const fields: PolicyFields | undefined = spec[section];
     if (fields === undefined || !mayTarget(section, target, context)) return [];
@@ -172,7 +184,10 @@ function valuesFor(
     const origin = childOf(policy.origin, "spec", section);
     const isFinal = policy.spec?.strategy?.inheritance === "Override";
     const at = { level, source: policy, origin, ...(isFinal && { isFinal }) };
-    return fieldValues(section, fields, at);
+    const values = fieldValues(section, fields, at);
+    return target.port === undefined
+      ? values
+      : values.filter((value) => isOfPort(value, target, target.port, context));
   });
 }
 
@@ -193,7 +208,7 @@ function levelOf(kind: ManifestKind, section: string | undefined): Level {
 }
 
 const ALLOWED: Readonly<Record<PolicySection, string>> = {
-  frontend: "a Gateway, but not a listener of it",
+  frontend: "a Gateway or a port of one, but not a listener",
   traffic: "a Gateway, a ListenerSet, a route, a listener or rule of one, or an InferencePool",
   backend:
     "a Gateway, a ListenerSet, a route, a Service, a GatewayBackend, a part of one, or an InferencePool",
@@ -201,19 +216,48 @@ const ALLOWED: Readonly<Record<PolicySection, string>> = {
 
 function mayTarget(
   section: PolicySection,
-  { manifest, section: part, origin }: Target,
+  { manifest, section: part, port, origin }: Target,
   { diagnostics }: ReferenceContext,
 ): boolean {
   const isBackend = manifest.kind === "Service" || manifest.kind === "GatewayBackend";
   const isAllowed =
-    section === "backend" ||
-    (section === "traffic" && !isBackend) ||
-    (manifest.kind === "Gateway" && part === undefined);
+    (section === "frontend" || port === undefined) &&
+    (section === "backend" ||
+      (section === "traffic" && !isBackend) ||
+      (manifest.kind === "Gateway" && part === undefined));
   if (isAllowed) return true;
-  const target = `${part === undefined ? "" : `"${part}" of `}${resourceName(manifest)}`;
+  const place = port === undefined ? part && `"${part}"` : `port ${port}`;
+  const target = `${place === undefined ? "" : `${place} of `}${resourceName(manifest)}`;
   diagnostics.report("wrong-target", origin, { section, target, allowed: ALLOWED[section] });
   return false;
 }
+
+/** Whether a field can apply to a single port; otherwise reports it. */
+function isOfPort(
+  { field, value, origin: at }: FieldValue,
+  { manifest }: Target,
+  port: number | undefined,
+  { diagnostics }: ReferenceContext,
+): boolean {
+  const isWhole = OF_ALL_PORTS.has(field);
+  const buffer = field === "frontend.http" && Object.hasOwn(Object(value), "maxBufferSize");
+  if (!isWhole && !buffer) return true;
+  diagnostics.report("wrong-target", buffer ? childOf(at, "maxBufferSize") : keyPlace(at), {
+    section: buffer ? `${field}.maxBufferSize` : field,
+    target: `port ${port} of ${resourceName(manifest)}`,
+    allowed: isWhole
+      ? "a whole Gateway: expressions tell its ports apart by destination.port"
+      : "a whole Gateway",
+  });
+  return false;
+}
+
+/** Fields of `frontend` that are about the process. */
+const OF_ALL_PORTS: ReadonlySet<string> = new Set([
+  "frontend.accessLog",
+  "frontend.tracing",
+  "frontend.metrics",
+]);
 
 function mayPhase(
   fields: PolicyFields,
@@ -230,9 +274,11 @@ function mayPhase(
 
 /** Whether the targeted section exists, or may be one that was omitted because of mistakes. */
 function hasSection(
-  { manifest, section, origin }: Target,
-  { diagnostics }: ReferenceContext,
+  { manifest, section, port, origin }: Target,
+  context: ReferenceContext,
 ): boolean {
+  const { diagnostics } = context;
+  if (port !== undefined) return hasPort(manifest, port, origin, context);
   if (section === undefined || manifest.spec === undefined) return true;
   const candidates = sectionsOf(manifest);
   if (manifest.isPartial || candidates.includes(section)) return true;
@@ -240,6 +286,26 @@ function hasSection(
     what: resourceName(manifest),
     section,
     candidates,
+  });
+  return false;
+}
+
+/** Whether a Gateway has the targeted port, also by a ListenerSet or its raw configuration, which are not compared. */
+function hasPort(
+  manifest: Manifest,
+  port: number,
+  origin: Origin,
+  { inventory, diagnostics }: ReferenceContext,
+): boolean {
+  if (manifest.kind !== "Gateway" || manifest.isPartial) return true;
+  const { listeners = [], allowedListeners, infrastructure } = manifest.spec ?? {};
+  const ports = listeners.flatMap((listener) => listener?.port ?? []);
+  const isKnown = allowedListeners === undefined && infrastructure?.parametersRef === undefined;
+  if (ports.includes(port) || !isKnown || inventory.all("ListenerSet").length > 0) return true;
+  diagnostics.report("missing-section", childOf(origin, "port"), {
+    what: resourceName(manifest),
+    section: String(port),
+    candidates: ports.map(String),
   });
   return false;
 }
