@@ -24,6 +24,7 @@ import { type LiteralSecret, LiteralSecrets } from "../model/literal-secrets.ts"
 import { policies } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
 import { resolveAcme } from "./acme.ts";
+import { bufferSizes } from "./buffer-sizes.ts";
 import { type CachedResolutions, routeInputs } from "./cached-resolutions.ts";
 import { checkCallerKeys } from "./caller-keys.ts";
 import { capturedBodiesOf } from "./captured-bodies.ts";
@@ -219,22 +220,6 @@ function resolveGateway(
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
   };
   return { ...program, ...resolveWorkloadApi(gateway.workloadApi, program, diagnostics) };
-}
-
-/** Maximum bytes of a buffered body by default. */
-const BUFFER_SIZE = 2_097_152;
-/** The same for requests to models: Anthropic's limit, the highest of the providers that state one. */
-const MODEL_BUFFER_SIZE = 33_554_432;
-
-/** Returns the maximum sizes of buffered bodies. A single request cannot buffer more than the process as a whole. */
-function bufferSizes({
-  frontend: { maxBufferSize },
-  process: { maxBufferedBytes = Number.POSITIVE_INFINITY },
-}: GatewayResource): Pick<Program, "maxBufferSize" | "maxModelBufferSize"> {
-  return {
-    maxBufferSize: Math.min(maxBufferSize ?? BUFFER_SIZE, maxBufferedBytes),
-    maxModelBufferSize: Math.min(maxBufferSize ?? MODEL_BUFFER_SIZE, maxBufferedBytes),
-  };
 }
 
 /** Log levels at which access lines are written. */

@@ -1,6 +1,6 @@
 import type { ClientCertificate, WorkloadIdentity } from "../cel/variables.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import { type MaybePromise, thenMaybe } from "../process/maybe-promise.ts";
+import type { MaybePromise } from "../process/maybe-promise.ts";
 import type { OnAbort } from "../process/on-abort.ts";
 import { type AlternativeName, alternativeNames } from "./alternative-names.ts";
 
@@ -24,28 +24,23 @@ export interface ConnectionVerdict {
   readonly rule: string;
 }
 
-/** A connection that waits for the verdict. */
-export interface WaitingConnection {
-  readonly metrics: Metrics;
-  /** Registers a callback for when the client leaves. */
-  readonly onAbort: OnAbort;
-}
-
-/** Decides whether a client may connect. */
-export type ConnectionRules = (
-  client: ConnectedClient,
-  waiting: WaitingConnection,
-) => MaybePromise<ConnectionVerdict>;
-
-/** Returns rules that allow what all of these allow. Each is asked only if those before it allow. */
-export function everyRule(first: ConnectionRules, ...others: ConnectionRules[]): ConnectionRules {
-  return others.reduce<ConnectionRules>(
-    (before, next) => (client, waiting) =>
-      thenMaybe(before(client, waiting), (verdict) =>
-        verdict.isAllowed ? next(client, waiting) : verdict,
-      ),
-    first,
-  );
+/** Decides whether clients may connect (connection-rules.ts, which only bundles with rules contain). */
+export interface ConnectionRules {
+  /** Returns the verdict about a client; a promise if a server is asked. */
+  readonly verdict: (
+    client: ConnectedClient,
+    context: { readonly metrics: Metrics; readonly onAbort: OnAbort },
+  ) => MaybePromise<ConnectionVerdict>;
+  /**
+   * Calls one of the functions, at once if no server is asked; neither if the client has left. `denied` gets the rule that
+   * forbids the client to connect.
+   */
+  readonly judge: (
+    connection: AddressedConnection,
+    metrics: Metrics,
+    allowed: () => void,
+    denied: (rule: string) => void,
+  ) => void;
 }
 
 /** A connection with the client's address, such as a socket. */
@@ -59,6 +54,9 @@ export interface AddressedConnection extends PeerConnection {
   readonly localPort?: number | undefined;
   /** Server name of the TLS handshake, as a socket of node:tls has it. */
   readonly servername?: unknown;
+  readonly destroyed: boolean;
+  on(event: "error" | "close", listener: () => void): unknown;
+  off(event: "error" | "close", listener: () => void): unknown;
 }
 
 /** Returns the client of a connection. */

@@ -2,7 +2,6 @@ import type { Socket } from "node:net";
 import type { ConnectionRules } from "../net/connected-client.ts";
 import type { KeepAlive } from "../net/connection-settings.ts";
 import { setKeepAlive } from "../net/socket-reads.ts";
-import { WaitingConnections } from "../net/waiting-connections.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import {
   ClientConnection,
@@ -32,11 +31,9 @@ const SILENCE = 5000;
 export class TcpConnections {
   readonly #gateway: GatewayContext;
   readonly #open: Set<ClientConnection> = new Set();
-  readonly #waiting: WaitingConnections;
 
   constructor(gateway: GatewayContext) {
     this.#gateway = gateway;
-    this.#waiting = new WaitingConnections(gateway.metrics);
   }
 
   /** Continues with a new connection whose client may connect, and aborts the others. */
@@ -54,9 +51,14 @@ export class TcpConnections {
       this.#open.delete(connection);
       handlers.ended(connection, performance.now() - connection.started);
     });
+    const { connectionRules, denied } = handlers;
     const allowed = () => then(connection);
-    this.#waiting.judge(socket, handlers.connectionRules, allowed, (rule) => {
-      handlers.denied(rule);
+    if (connectionRules === undefined) {
+      allowed();
+      return;
+    }
+    connectionRules.judge(socket, this.#gateway.metrics, allowed, (rule) => {
+      denied(rule);
       refuseConnection(connection, "Authorization", `not allowed by ${rule}`);
     });
   }

@@ -85,11 +85,11 @@ function send(
       handle: (accepted) => {
         const { connectionRules } = settings;
         if (connectionRules === undefined) return settings.handle(accepted);
-        const waiting = {
+        const rest = {
           metrics: context.metrics,
           onAbort: (abort: () => void) => accepted.onAbort(abort),
         };
-        return thenMaybe(connectionRules(accepted, waiting), ({ isAllowed, rule }) => {
+        return thenMaybe(connectionRules.verdict(accepted, rest), ({ isAllowed, rule }) => {
           if (isAllowed) return settings.handle(accepted);
           accepted.record.reason = "Authorization";
           logFields(accepted.record).set("rule", rule);

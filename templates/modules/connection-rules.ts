@@ -70,20 +70,18 @@ function rulesOf(
   label: string,
   scope: ConnectionScope,
 ): readonly Code[] {
-  const [use, ...others] = uses;
-  if (use !== undefined && others.length === 0) return ruleOf(use, label, scope);
-  const parts = uses.map((each) => ({
-    use: each,
-    part: label + each.kind.replace(/^./, (letter) => `By${letter.toUpperCase()}`),
-  }));
-  const every = imported("gwc/runtime/net/connected-client", "everyRule");
-  const list = join(
+  const parts = uses.map((use) => {
+    const part = label + use.kind.replace(/^./, (letter) => `By${letter.toUpperCase()}`);
+    return { part, code: ruleOf(use, part, scope) };
+  });
+  const all = imported("gwc/runtime/net/connection-rules", "connectionRules");
+  const names = join(
     parts.map(({ part }) => code`${name(part)}`),
     ", ",
   );
   return [
-    ...parts.flatMap(({ use: each, part }) => ruleOf(each, part, scope)),
-    code`export const ${name(label)} = ${every}(${list});`,
+    ...parts.flatMap((each) => each.code),
+    code`export const ${name(label)} = ${all}(${names});`,
   ];
 }
 

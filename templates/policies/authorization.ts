@@ -187,7 +187,7 @@ function connectionRulesCode(
       ${trace(origin)}
       ${denials}
 
-      export function ${name(label)}(${parameter}): ${ruleVerdict} {
+      function ${name(label)}(${parameter}): ${ruleVerdict} {
         ${body}
       }
     `,

@@ -1,4 +1,4 @@
-import type { PolicySettings, PolicyUse } from "../../compiler/ir/policies.ts";
+import type { PolicyUse } from "../../compiler/ir/policies.ts";
 import type { CompiledExpression } from "../../compiler/model/expressions.ts";
 import { upstreamCode } from "../backends/parts/connection.ts";
 import { code, literal } from "../code/code.ts";
@@ -8,7 +8,7 @@ import { readsBody } from "../code/reads.ts";
 import { bytes, milliseconds } from "../code/units.ts";
 import { valueFunction } from "../code/value-function.ts";
 import { connectionCheck } from "./ext-authz/connection-check.ts";
-import { verdictCache } from "./ext-authz/verdict-cache.ts";
+import { type Authorization, verdictCache } from "./ext-authz/verdict-cache.ts";
 import { grpcChannelCode } from "./parts/callout-target.ts";
 import { type CaseCode, casesCode } from "./parts/cases.ts";
 import {
@@ -21,7 +21,6 @@ import type { BackendSteps, PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/ext-authz";
 
-type Authorization = PolicySettings["extAuthz"]["cases"][number]["value"];
 type Protocol<Kind> = Extract<Authorization["protocol"], { kind: Kind }>;
 
 /** `extAuthz`: the server, the functions for its request, and the statement that calls it. */

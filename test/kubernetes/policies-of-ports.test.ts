@@ -85,7 +85,7 @@ beforeAll(async () => {
   });
 });
 
-/** What comes back on the nth port for a request with so many headers of its own; "" if the connection is closed. */
+/** Returns all that comes back on the nth port for a request with so many headers of its own; "" if the connection is closed. */
 async function ask(index: number, localAddress: string, { headers = 0, first = "" } = {}) {
   const socket = connect({ port: ports[index] ?? 0, host: "127.0.0.1", localAddress });
   socket.on("error", () => {});

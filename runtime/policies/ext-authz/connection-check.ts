@@ -1,6 +1,7 @@
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import type { Upstream } from "../../http/upstream/upstream.ts";
-import type { ConnectionVerdict, WaitingConnection } from "../../net/connected-client.ts";
+import type { ConnectionVerdict } from "../../net/connected-client.ts";
+import type { RuleContext } from "../../net/connection-rules.ts";
 import type { OnAbort } from "../../process/on-abort.ts";
 import { countCallout } from "../../telemetry/callout.ts";
 import { bodyBytes, type HeaderValue } from "../transformations/message-changes.ts";
@@ -42,7 +43,7 @@ const MAX_RESPONSE = 65_536;
 /** Asks the server whether a client may connect: 2xx allows, 5xx and no response are failures, any other status denies. */
 export async function authorizeConnection(
   authorizer: ConnectionAuthorizer,
-  waiting: WaitingConnection,
+  context: RuleContext,
   { key, lifetime, ...question }: ConnectionQuestion,
 ): Promise<ConnectionVerdict> {
   const { cache, policy, passesOnFailure, server } = authorizer;
@@ -53,11 +54,11 @@ export async function authorizeConnection(
         key,
         (whenAllLeft) => {
           isAsker = true;
-          return ask(authorizer, waiting, question, whenAllLeft);
+          return ask(authorizer, context, question, whenAllLeft);
         },
-        waiting.onAbort,
+        context.onAbort,
       )
-    : ask(authorizer, waiting, question, waiting.onAbort));
+    : ask(authorizer, context, question, context.onAbort));
   if (isCached && isAsker && found.kind === "verdict" && lifetime !== undefined)
     cache.keep(key, found, lifetime());
   const { isAllowed, detail } =
@@ -69,7 +70,7 @@ export async function authorizeConnection(
 
 async function ask(
   { server, deadline }: ConnectionAuthorizer,
-  { metrics }: WaitingConnection,
+  { metrics }: RuleContext,
   { path = "/", headers = [], ...made }: ConnectionQuestion,
   onAbort: OnAbort,
 ): Promise<AuthorizationVerdict | NoVerdict> {

@@ -1,4 +1,4 @@
-import type { PolicySettings, PolicyUse } from "../../../compiler/ir/policies.ts";
+import type { PolicyUse } from "../../../compiler/ir/policies.ts";
 import type { CompiledExpression } from "../../../compiler/model/expressions.ts";
 import { upstreamCode } from "../../backends/parts/connection.ts";
 import { code, comment, literal } from "../../code/code.ts";
@@ -9,9 +9,7 @@ import { imported, importedType, name } from "../../code/names.ts";
 import { milliseconds } from "../../code/units.ts";
 import { valueList, valueMember } from "../parts/object-function.ts";
 import type { ConnectionScope } from "../policy.ts";
-import { verdictCache } from "./verdict-cache.ts";
-
-type Authorization = PolicySettings["extAuthz"]["cases"][number]["value"];
+import { type Authorization, verdictCache } from "./verdict-cache.ts";
 
 const CHECK = "gwc/runtime/policies/ext-authz/connection-check";
 const CLIENT = "gwc/runtime/net/connected-client";
@@ -40,11 +38,11 @@ export function connectionCheck(
         const ${server}: ${importedType(CHECK, "ConnectionAuthorizer")} = ${literal(settings)};
       `,
       code`
-        export function ${name(label)}(
+        function ${name(label)}(
           ${name(isRead ? "request" : "_request")}: ${importedType(CLIENT, "ConnectedClient")},
-          waiting: ${importedType(CLIENT, "WaitingConnection")},
+          context: ${importedType("gwc/runtime/net/connection-rules", "RuleContext")},
         ): Promise<${importedType(CLIENT, "ConnectionVerdict")}> {
-          return ${imported(CHECK, "authorizeConnection")}(${server}, waiting, {
+          return ${imported(CHECK, "authorizeConnection")}(${server}, context, {
             ${members}
           });
         }

@@ -9,7 +9,6 @@ import { closeQuietly, FIRST_REQUEST_TIME, listenOn } from "../../../net/listen-
 import type { PortServer, PreparedDivision, TlsDivision } from "../../../net/port-server.ts";
 import { interceptConnections, ProxiedServer } from "../../../net/proxy-protocol/proxy-protocol.ts";
 import { ignoreError, ReadMemory, setKeepAlive } from "../../../net/socket-reads.ts";
-import { WaitingConnections } from "../../../net/waiting-connections.ts";
 import { WriteBatch } from "../../../net/write-batch.ts";
 import type { GatewayContext } from "../../../process/gateway-context.ts";
 import { SECOND } from "../../../process/units.ts";
@@ -37,7 +36,6 @@ export class HttpServer implements PortServer {
   readonly #http1: Http1Connections;
   readonly #http2: Http2Connections;
   readonly #proxied: ProxiedServer;
-  readonly #waiting: WaitingConnections;
   #certificates: Certificates | undefined;
   /** Divides connections by server name. It keeps its existing connections once the port is no longer divided. */
   #division: TlsDivision | undefined;
@@ -50,7 +48,6 @@ export class HttpServer implements PortServer {
   ) {
     this.#handlers = handlers;
     this.#port = { handlers: () => this.#handlers, gateway };
-    this.#waiting = new WaitingConnections(gateway.metrics);
     const own = {
       malformed: () => this.#handlers.malformed(),
       broken: (reason: string, socket: Socket) => this.#broken(reason, socket),
@@ -144,7 +141,6 @@ export class HttpServer implements PortServer {
 
   /** Aborts all connections. */
   closeAllConnections(): void {
-    this.#waiting.destroy();
     this.#http1.destroy();
     this.#http2.destroy();
     this.#division?.destroy();
@@ -204,7 +200,12 @@ export class HttpServer implements PortServer {
     // Node caches a client's address once it was read, so it is known in the log after the client has left.
     void socket.remoteAddress;
     setKeepAlive(socket, this.#handlers.connections.keepAlive);
-    this.#waiting.judge(socket, this.#handlers.connectionRules, then, (rule) => {
+    const { connectionRules } = this.#handlers;
+    if (connectionRules === undefined) {
+      then();
+      return;
+    }
+    connectionRules.judge(socket, this.#port.gateway.metrics, then, (rule) => {
       socket.on("error", ignoreError);
       this.#handlers.denied(rule, socket);
       this.#broken(`not allowed by ${rule}`, socket);
