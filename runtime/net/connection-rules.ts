@@ -10,7 +10,7 @@ import {
 } from "./connected-client.ts";
 import { ignoreError } from "./socket-reads.ts";
 
-/** What a rule may use while it decides about a client. */
+/** Counters and callbacks of a rule that decides about a client. */
 export interface RuleContext {
   readonly metrics: Metrics;
   /** Registers a callback for when the client leaves. */

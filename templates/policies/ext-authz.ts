@@ -8,7 +8,7 @@ import { readsBody } from "../code/reads.ts";
 import { bytes, milliseconds } from "../code/units.ts";
 import { valueFunction } from "../code/value-function.ts";
 import { connectionCheck } from "./ext-authz/connection-check.ts";
-import { type Authorization, verdictCache } from "./ext-authz/verdict-cache.ts";
+import { type AuthorizerSettings, verdictCache } from "./ext-authz/verdict-cache.ts";
 import { grpcChannelCode } from "./parts/callout-target.ts";
 import { type CaseCode, casesCode } from "./parts/cases.ts";
 import {
@@ -21,7 +21,7 @@ import type { BackendSteps, PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/ext-authz";
 
-type Protocol<Kind> = Extract<Authorization["protocol"], { kind: Kind }>;
+type Protocol<Kind> = Extract<AuthorizerSettings["protocol"], { kind: Kind }>;
 
 /** `extAuthz`: the server, the functions for its request, and the statement that calls it. */
 export const extAuthzTemplate: PolicyTemplate<"extAuthz"> = {
@@ -57,7 +57,10 @@ function beforeBackend(
 }
 
 /** Returns the expressions that are evaluated before the server is called, or on the request after it was. */
-function requestExpressions({ protocol, cache }: Authorization): readonly CompiledExpression[] {
+function requestExpressions({
+  protocol,
+  cache,
+}: AuthorizerSettings): readonly CompiledExpression[] {
   const own =
     protocol.kind === "grpc"
       ? (protocol.metadata ?? []).map(({ value }) => value)
@@ -78,7 +81,7 @@ interface QuestionPart {
 }
 
 function authorizationCode(
-  value: Authorization,
+  value: AuthorizerSettings,
   suffix: string,
   scope: RouteScope,
   variable = "question",
@@ -124,7 +127,7 @@ function settingsOf({
   requestHeaders,
   body,
   cache,
-}: Authorization): Readonly<Record<string, Printable | undefined>> {
+}: AuthorizerSettings): Readonly<Record<string, Printable | undefined>> {
   const common = {
     deadline: milliseconds(target.deadline),
     failure,
@@ -150,7 +153,7 @@ function settingsOf({
 function claimsPart(
   { metadata }: Protocol<"grpc">,
   suffix: string,
-  origin: Authorization["origin"],
+  origin: AuthorizerSettings["origin"],
   scope: RouteScope,
 ): QuestionPart {
   if (metadata === undefined) {
@@ -172,7 +175,7 @@ const NOTHING: QuestionPart = { declarations: [], members: {} };
 function httpParts(
   { path, redirect, body, addHeaders, metadata }: Protocol<"http">,
   suffix: string,
-  origin: Authorization["origin"],
+  origin: AuthorizerSettings["origin"],
   scope: RouteScope,
 ): readonly QuestionPart[] {
   const headers = headersFunction(`extAuthzHeaders${suffix}`, addHeaders, scope);
@@ -200,7 +203,7 @@ function valueCall(label: string, expression: CompiledExpression, scope: RouteSc
 }
 
 /** Writes the key of the cached verdict, and its lifetime if that is an expression. */
-function keyPart({ cache }: Authorization, suffix: string, scope: RouteScope): QuestionPart {
+function keyPart({ cache }: AuthorizerSettings, suffix: string, scope: RouteScope): QuestionPart {
   if (cache === undefined) return NOTHING;
   const { key, ttl } = cache;
   const made = listFunction(`extAuthzKey${suffix}`, key, scope);

@@ -9,7 +9,7 @@ import { imported, importedType, name } from "../../code/names.ts";
 import { milliseconds } from "../../code/units.ts";
 import { valueList, valueMember } from "../parts/object-function.ts";
 import type { ConnectionScope } from "../policy.ts";
-import { type Authorization, verdictCache } from "./verdict-cache.ts";
+import { type AuthorizerSettings, verdictCache } from "./verdict-cache.ts";
 
 const CHECK = "gwc/runtime/policies/ext-authz/connection-check";
 const CLIENT = "gwc/runtime/net/connected-client";
@@ -58,7 +58,7 @@ interface Question {
 }
 
 function questionOf(
-  { protocol, cache }: Authorization,
+  { protocol, cache }: AuthorizerSettings,
   { expressions }: ConnectionScope,
 ): Question {
   const { path, body, addHeaders } =

@@ -5,10 +5,10 @@ import { imported } from "../../code/names.ts";
 import { milliseconds } from "../../code/units.ts";
 
 /** An authorization server, and the requests to it. */
-export type Authorization = PolicySettings["extAuthz"]["cases"][number]["value"];
+export type AuthorizerSettings = PolicySettings["extAuthz"]["cases"][number]["value"];
 
 /** Writes the cache of an authorization server's verdicts. */
-export function verdictCache({ ttl, maxEntries }: NonNullable<Authorization["cache"]>): Code {
+export function verdictCache({ ttl, maxEntries }: NonNullable<AuthorizerSettings["cache"]>): Code {
   const open = imported("gwc/runtime/policies/ext-authz/verdict-cache", "openVerdictCache");
   return code`${open}(${literal({ ttl: typeof ttl === "number" ? milliseconds(ttl) : undefined, maxEntries })})`;
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { ConfigValue } from "../../../compiler/schema/config-values.ts";
 import { type Schema, schemaAt } from "../../../compiler/schema/schema.ts";
 import {
   acceptedWith,
@@ -62,14 +61,13 @@ function isMisplaced({ path }: SchemaField): boolean {
   return told.some(([part]) => path.join(".").includes(part));
 }
 
-/** The world in which the parameters of Gateways define functions. */
-function worldWith(customFunctions: string): readonly ConfigValue[] {
-  return world.map((each) => {
-    const isParameters = JSON.stringify(each).includes('"kind":"GatewayParameters"');
-    if (!isParameters || typeof each !== "object" || each === null || Array.isArray(each))
-      return each;
-    return { ...each, spec: { spiffe: {}, rawConfig: { config: { customFunctions } } } };
-  });
+/** Adds a function that returns its argument to parameters: to a manifest, or to those of a configuration. */
+function definingFunctions<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null) return value;
+  const rawConfig = { config: { customFunctions: "same(x) { x }" } };
+  const { kind, spec, GatewayParameters: own } = Object(value);
+  if (kind === "GatewayParameters") return { ...value, spec: { ...spec, rawConfig } };
+  return own === undefined ? value : { ...value, GatewayParameters: { ...own, rawConfig } };
 }
 
 /** Changes all expressions of a configuration. */
@@ -115,7 +113,7 @@ describe("every field of Kubernetes manifests", () => {
   });
 
   it("can call functions of the Gateway if it is an expression", () => {
-    const withFunctions = kubernetesCompiler(schema, worldWith("same(x) { x }"));
+    const withFunctions = kubernetesCompiler(schema, world.map(definingFunctions));
     const found = fields.flatMap((field) => {
       if (field.schema.expression !== true) return [];
       const config = acceptedWith(field, formFor(field));
@@ -124,7 +122,7 @@ describe("every field of Kubernetes manifests", () => {
     expect(found.length).toBeGreaterThan(30);
     const differing = found.filter(({ config }) => {
       const changed = (around: (text: string) => string) => mapTexts(config, schema, around);
-      const { text: called } = withFunctions(changed((text) => `same(${text})`));
+      const called = withFunctions(definingFunctions(changed((text) => `same(${text})`))).text;
       const { text: plain } = compile(changed((text) => `(${text})`));
       if (plain === undefined) return false;
       return called === undefined || withoutBrackets(called) !== withoutBrackets(plain);
