@@ -8,7 +8,7 @@ import { program } from "./tool.ts";
 
 /** Programs from npm that tests talk to the gateway with, and their packages. */
 const PACKAGES = {
-  claude: "@anthropic-ai/claude-code@2.1.197",
+  claude: "@anthropic-ai/claude-code@2.1.332",
   codex: "@openai/codex@0.171.0",
   gemini: "@google/gemini-cli@0.61.0",
   "mcp-server-basic-vanillajs": "@modelcontextprotocol/server-basic-vanillajs@2.0.3",
