@@ -65,6 +65,7 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
     ...["converseTargets", "prepareSpeech", "prepareTranscription", "prepareTranslation"],
     ...["prepareImage", "prepareImageEdit", "prepareImageVariation", "prepareRerank"],
     ...["filesService", "messageFilesService", "batchesService", "messageBatchesService"],
+    "containersService",
     ...["prepareModeration", ...["Service", "Models", "Targets"].flatMap(mediaNames)],
   ],
   resolve: resolveAi,

@@ -26,6 +26,7 @@ export const ROUTE_TYPES = [
   "MessageFiles",
   "Batches",
   "MessageBatches",
+  "Containers",
   "TokenCount",
   "ContentTokenCount",
   "Models",
@@ -55,6 +56,7 @@ export const STORED_TYPES = [
   "MessageFiles",
   "Batches",
   "MessageBatches",
+  "Containers",
 ] as const satisfies readonly RouteType[];
 
 /** Response to a request with fields that the provider does not support. */

@@ -10,9 +10,9 @@ import { recordProvider } from "./calls/record-call.ts";
 import { refuseMethod } from "./calls/respond-error.ts";
 import { respondFailedCall, respondLateRefusal } from "./calls/respond-failed-call.ts";
 import type { EndpointPath, TargetSettings } from "./calls/target.ts";
-import type { TextFormat } from "./chat/texts.ts";
 import { responsesNative } from "./formats/responses/native.ts";
 import { passTo, withQuery } from "./pass-through.ts";
+import { givingIds, type IdReceiver } from "./stored/given-ids.ts";
 
 /** A request for a response that a provider stores. */
 export interface StoredRequest {
@@ -21,18 +21,22 @@ export interface StoredRequest {
   readonly storedBy: TargetSettings;
   /** Path of the stored response, without the client's query. */
   readonly path: EndpointPath;
+  /** Owner of the response, who gets ids of its own; `undefined` if the ids are those of the provider. */
+  readonly receiver: IdReceiver | undefined;
 }
 
-/** Serves a request for a stored response: unchanged, or guarded like the original response. */
-export function serveStored(exchange: Exchange, { service, storedBy, path }: StoredRequest): void {
+/** Serves a request for a stored response: unchanged, or with ids and guarded like the original response. */
+export function serveStored(exchange: Exchange, request: StoredRequest): void {
+  const { service, storedBy, path, receiver } = request;
   const { provider, guard } = storedBy;
   const { texts, timeout } = service;
   // Stored responses are requested by id, whatever their model.
   const own = typeof path === "string" ? path : path(provider.model ?? "", false);
   const whole = withQuery(own, exchange.query);
-  if (texts !== undefined && guard !== undefined && guard.response.length > 0) {
+  const isGuarded = texts !== undefined && guard !== undefined && guard.response.length > 0;
+  if (isGuarded || receiver !== undefined) {
     if (refuseMethod(exchange, service.errors, METHODS)) return;
-    serveGuarded(exchange, { service, storedBy, path: whole, texts });
+    serveRead(exchange, { ...request, path: whole });
     return;
   }
   passTo(exchange, provider, { path: whole, ...(timeout !== undefined && { timeout }) });
@@ -40,20 +44,20 @@ export function serveStored(exchange: Exchange, { service, storedBy, path }: Sto
 
 const METHODS = ["GET", "POST", "DELETE"] as const;
 
-interface GuardedRequest extends StoredRequest {
+interface ReadRequest extends StoredRequest {
   /** With its query. */
   readonly path: string;
-  readonly texts: TextFormat;
 }
 
-function serveGuarded(
+function serveRead(
   exchange: Exchange,
-  { service, storedBy, path, texts }: GuardedRequest,
+  { service, storedBy, path, receiver }: ReadRequest,
 ): void {
-  const { errors, keepAlive, timeout, providerHeader } = service;
+  const { errors, keepAlive, timeout, providerHeader, texts } = service;
   const { provider } = storedBy;
   recordProvider(exchange, provider);
-  const target = nativeTarget({ ...storedBy, path, format: responsesNative });
+  const native = nativeTarget({ ...storedBy, path, format: responsesNative });
+  const target = receiver === undefined ? native : givingIds(native, () => receiver);
   const call = new ChatCall({
     text: "{}",
     sent: { text: "", bytes: new Uint8Array() },
@@ -63,9 +67,9 @@ function serveGuarded(
     client: exchange,
     body: {},
   });
-  const guards = new CallGuards(exchange, call, texts);
-  const guard = guards.responseGuard(target, call);
-  // Guards need the body uncompressed.
+  const guards = texts && new CallGuards(exchange, call, texts);
+  const guard = guards?.responseGuard(target, call);
+  // The body is read, so that it must be uncompressed.
   exchange.setRequestHeader("accept-encoding", "identity");
   const request = {
     method: exchange.upstreamMethod,
@@ -89,7 +93,7 @@ function serveGuarded(
         respondFailedCall(exchange, { ...outcome, target }, { guards, errors }).catch((error) =>
           respondLateRefusal(exchange, error, errors),
         );
-      } else if (guard !== undefined) guards.settle(guard);
+      } else if (guard !== undefined) guards?.settle(guard);
     },
   });
 }

@@ -42,6 +42,8 @@ export interface AiNode {
     readonly type: RouteType;
     readonly requests: readonly { readonly type: RouteType; readonly path: string }[];
   }[];
+  /** Whether responses that providers store belong to callers: a policy tells callers apart, who share a provider's key. */
+  readonly ownsResponses: boolean;
   /** Models that are listed to clients. */
   readonly models: readonly ModelNode[];
   readonly origin: Origin;

@@ -20,6 +20,7 @@ const APIS = {
     "/files": "Files",
     "/batches": "Batches",
     "/messages/batches": "MessageBatches",
+    "/containers": "Containers",
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, RouteType>>>>;
 
@@ -42,7 +43,7 @@ export const modelApisSchema = apisSchema(
 function apisSchema(description: string) {
   return list(
     choice(
-      "APIs: `audio` is speech, transcriptions and translations; `images` is generations, edits and variations; `batches` is batches of OpenAI and Anthropic, and their files.",
+      "APIs: `audio` is speech, transcriptions and translations; `images` is generations, edits and variations; `batches` is batches of OpenAI and Anthropic, their files, and containers of OpenAI.",
       ["audio", "images", "rerank", "moderations", "batches"] satisfies DoorApi[],
     ),
     { minItems: 1, maxItems: 5, uniqueItems: true, description },

@@ -17,7 +17,7 @@ import { checkRequestFields } from "./check-request-fields.ts";
 import { apiTypes, withSharedPaths } from "./door-apis.ts";
 import { resolveModelConditions } from "./model-conditions.ts";
 import { OWN_TYPES, type ProviderPlace, resolveProvider } from "./resolve-provider.ts";
-import { batchedByType, checkStoredTypes } from "./stored-types.ts";
+import { batchedByType, checkStoredTypes, ownsResponses } from "./stored-types.ts";
 import {
   resolveVirtualModels,
   routedTargets,
@@ -107,6 +107,7 @@ export function resolveAi(
     kind: "ai",
     routes: kept,
     batched: batchedByType(kept),
+    ownsResponses: ownsResponses(groups.flat(), context),
     groups,
     served,
     conditions,

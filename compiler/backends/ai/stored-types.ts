@@ -4,7 +4,7 @@ import type { BackendResolveContext } from "../parts/backend-resolve-context.ts"
 import type { AiNode, AiProviderNode } from "./ai-node.ts";
 import { hasCaller } from "./response-cache.ts";
 
-/** Types of requests that a batch may have, or that may name a file, with the path that a batch names, by vendor. */
+/** Types of requests that a batch may have, or that may name a file or a container, with the path that a batch names, by vendor. */
 const BATCHED = {
   OpenAi: [
     { type: "Completions", path: "/v1/chat/completions" },
@@ -14,6 +14,7 @@ const BATCHED = {
     { type: "Images", path: "/v1/images/generations" },
   ],
   Messages: [{ type: "Messages", path: "/v1/messages" }],
+  Containers: [{ type: "Responses", path: "/v1/responses" }],
 } as const;
 
 /** APIs of Anthropic. */
@@ -24,7 +25,8 @@ function batchedTypes(
   type: RouteType,
   types: ReadonlySet<RouteType>,
 ): readonly { readonly type: RouteType; readonly path: string }[] {
-  const all = ANTHROPIC.has(type) ? BATCHED.Messages : BATCHED.OpenAi;
+  const ofOpenAi = type === "Containers" ? BATCHED.Containers : BATCHED.OpenAi;
+  const all = ANTHROPIC.has(type) ? BATCHED.Messages : ofOpenAi;
   return all.filter((each) => types.has(each.type));
 }
 
@@ -35,6 +37,18 @@ export function batchedByType(routes: AiNode["routes"]): AiNode["batched"] {
     type,
     requests: batchedTypes(type, types),
   }));
+}
+
+/** Whether responses that providers store belong to callers. */
+export function ownsResponses(
+  providers: readonly AiProviderNode[],
+  context: BackendResolveContext,
+): boolean {
+  const isShared = providers.some(
+    ({ endpoints, clientKey }) =>
+      endpoints.Responses?.format === "responses" && clientKey === undefined,
+  );
+  return isShared && hasCaller(context);
 }
 
 /**

@@ -28,6 +28,7 @@ export type LlmFormatName =
   | "messageFiles"
   | "batches"
   | "messageBatches"
+  | "containers"
   | "bedrockInvoke"
   | "bedrockCount"
   | "vertexPredict"

@@ -8,9 +8,9 @@ import { GuardRun } from "../guards/guard-run.ts";
 import type { GuardStep } from "../guards/prompt-guard.ts";
 import { recordGuards } from "../guards/record-guards.ts";
 import { chargeResults, outputOf, type ResultUsage } from "./charge-batch.ts";
+import { withGivenIds } from "./given-ids.ts";
 import { idOwner, type Stored, type StoreService } from "./object-store.ts";
 import type { ResultReader } from "./result-lines.ts";
-import { withWrittenFiles } from "./written-files.ts";
 
 /** Place of the response in a line of results, by the API of the batch. */
 export interface ResultShape {
@@ -58,8 +58,8 @@ export const MESSAGE_RESULTS: ResultShape = {
 };
 
 /**
- * Returns a reader of results: each response passes the guards, its tokens are charged once, and files that programs have written
- * get ids of the caller.
+ * Returns a reader of results: each response passes the guards, its tokens are charged once, and stored objects get ids of the
+ * caller.
  */
 export function resultReader(
   exchange: Exchange,
@@ -68,10 +68,10 @@ export function resultReader(
   shape: ResultShape,
 ): ResultReader {
   const steps = [...new Set((stored.store.guards ?? []).flatMap(({ response }) => response))];
-  const { files: names } = service;
+  const names = service.ids?.responses;
   const { provider } = stored.store;
-  const writer = names && { names, owner: idOwner(exchange, service), provider };
-  const withIds = (text: string): string => (writer ? withWrittenFiles(text, writer) : text);
+  const receiver = names && { names, owner: idOwner(exchange, service), provider };
+  const withIds = (text: string): string => (receiver ? withGivenIds(text, receiver) : text);
   const usages: (ResultUsage | undefined)[] = [];
   return {
     maxLine: service.limit,

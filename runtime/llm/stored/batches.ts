@@ -13,7 +13,7 @@ import {
   storedOf,
 } from "./object-store.ts";
 import { sendStored } from "./send-stored.ts";
-import { noMethod, refuseLists, serveBelow } from "./serve-stored.ts";
+import { noMethod, nothingThere, refuseLists, serveBelow } from "./serve-stored.ts";
 import type { StoredKind } from "./stored-ids.ts";
 
 /** Serves batches of OpenAI. `api`: path of the API. */
@@ -22,7 +22,8 @@ export function serveBatches(
   service: StoreService,
   api: string,
 ): Promise<void> {
-  return serveBelow(exchange, service, api, async ({ id, action }) => {
+  return serveBelow(exchange, service, api, async ({ id, action, more }) => {
+    if (more.length > 0) throw nothingThere();
     if (id === undefined) {
       if (exchange.method === "GET") throw refuseLists("batches");
       await create(exchange, service);
@@ -39,6 +40,7 @@ export function serveBatches(
 
 async function create(exchange: Exchange, service: StoreService): Promise<void> {
   idOwner(exchange, service);
+  if (exchange.method !== "POST") throw noMethod();
   if (!(await bufferBody(exchange, service.limit))) return;
   const call = readCall(exchange);
   const { input_file_id: file, endpoint } = call.body;

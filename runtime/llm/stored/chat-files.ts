@@ -2,23 +2,26 @@ import type { JsonObject } from "../../cel/variables.ts";
 import { bufferBody } from "../../http/buffer-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import type { ChatCall } from "../calls/chat-call.ts";
+import { forwardedQuery } from "../calls/forwarded-query.ts";
 import { requireOpenModels } from "../calls/open-models.ts";
 import { bufferOf } from "../chat/stream-step.ts";
 import { boundaryOf, readFormCall } from "../forms/form-call.ts";
 import { rewrittenForm } from "../forms/form-target.ts";
 import { type Form, type FormPart, parseForm } from "../forms/multipart.ts";
+import { passTo, withQuery } from "../pass-through.ts";
 import { invalid } from "./batch-requests.ts";
 import {
   idAt,
   idOwner,
   type ObjectStore,
+  pathBelow,
   pathOfStored,
   type Stored,
   type StoreService,
   storedOf,
 } from "./object-store.ts";
 import { sendStored } from "./send-stored.ts";
-import { noMethod, type StoredPath } from "./serve-stored.ts";
+import { noMethod, nothingThere, type StoredPath } from "./serve-stored.ts";
 import type { FileKind } from "./stored-ids.ts";
 
 /** A form with a file. */
@@ -36,6 +39,7 @@ export async function readUpload(
 ): Promise<Upload | undefined> {
   // An unknown caller is refused before anything is read.
   idOwner(exchange, service);
+  if (exchange.method !== "POST") throw noMethod();
   if (!(await bufferBody(exchange, service.limit))) return undefined;
   const call = readFormCall(exchange);
   const form = parseForm(bufferOf(call.sent.bytes), boundaryOf(exchange) ?? "");
@@ -49,19 +53,37 @@ export async function readUpload(
 export function serveFile(
   exchange: Exchange,
   service: StoreService,
-  { kind, id, action }: { readonly kind: FileKind; readonly id: string } & StoredPath,
-  passContent: (stored: Stored) => void,
+  { kind, id, action, more }: { readonly kind: FileKind; readonly id: string } & StoredPath,
+  pass: (stored: Stored) => void,
 ): void {
+  if (more.length > 0) throw nothingThere();
   const stored = storedOf(exchange, service, kind, id);
   const isKnown = action === undefined ? ["GET", "DELETE"] : ["GET"];
   if (!isKnown.includes(exchange.method) || (action ?? "content") !== "content") throw noMethod();
   if (action !== undefined) {
-    passContent(stored);
+    pass(stored);
     return;
   }
   const { store } = stored;
   const shown = shownFile(exchange, service, store, kind);
   sendStored(exchange, service, { store, rest: pathOfStored(stored), shown });
+}
+
+/** Forwards the content of a file unread. `rest`: path below that of the store's API. */
+export function passContent(
+  exchange: Exchange,
+  { timeout }: StoreService,
+  store: ObjectStore,
+  rest: string,
+): void {
+  const path = withQuery(pathBelow(store, rest), forwardedQuery(exchange));
+  passTo(exchange, store.provider, { path, ...(timeout !== undefined && { timeout }) });
+}
+
+/** Refuses a file for models, or of them, if guards would have to read it. */
+export function refuseGuarded({ guards }: ObjectStore): void {
+  if (guards === undefined) return;
+  throw invalid("the models of this route have guards, which cannot read files", "file");
 }
 
 /** Stores a file that chats may name. */
@@ -72,8 +94,7 @@ export function uploadForChats(
   kind: FileKind,
 ): void {
   const store = storeFor(exchange, service, call);
-  if (store.guards !== undefined)
-    throw invalid("the models of this route have guards, which cannot read files", "file");
+  refuseGuarded(store);
   const { model, ...fields } = call.body;
   const bytes =
     model === undefined ? form.bytes : rewrittenForm(form, fields, exchange.newBuffer());
@@ -84,8 +105,8 @@ export function uploadForChats(
   });
 }
 
-/** Returns the store of a file: the provider of the model that its form names, or the only one. */
-function storeFor(
+/** Returns the store of a new object: the provider of the model that its request names, or the only one. */
+export function storeFor(
   exchange: Exchange,
   { stores, endpoints }: StoreService,
   call: ChatCall,
@@ -95,7 +116,7 @@ function storeFor(
     const isSame = ({ provider: { upstream } }: ObjectStore): boolean =>
       upstream.authority === first?.provider.upstream.authority;
     if (first !== undefined && others.every(isSame)) return first;
-    throw invalid('"model" is missing: its provider stores the file', "model");
+    throw invalid('"model" is missing: its provider stores the object', "model");
   }
   requireOpenModels(exchange, call);
   const conditions = { request: exchange, llmRequest: call.body };

@@ -13,13 +13,13 @@ import { refuseLists, serveBelow } from "./serve-stored.ts";
 
 /** Serves files of batches and chats. `api`: path of the API. */
 export function serveFiles(exchange: Exchange, service: StoreService, api: string): Promise<void> {
-  return serveBelow(exchange, service, api, async ({ id, action }) => {
+  return serveBelow(exchange, service, api, async ({ id, action, more }) => {
     if (id === undefined) {
       if (exchange.method === "GET") throw refuseLists("files");
       await upload(exchange, service);
       return;
     }
-    serveFile(exchange, service, { kind: "file-", id, action }, (stored) => {
+    serveFile(exchange, service, { kind: "file-", id, action, more }, (stored) => {
       const { timeout } = service;
       const path = pathBelow(stored.store, pathOfStored(stored, "content"));
       const reader = resultReader(exchange, service, stored, OPENAI_RESULTS);

@@ -16,7 +16,7 @@ import {
   storedOf,
 } from "./object-store.ts";
 import { sendStored } from "./send-stored.ts";
-import { noMethod, refuseLists, serveBelow } from "./serve-stored.ts";
+import { noMethod, nothingThere, refuseLists, serveBelow } from "./serve-stored.ts";
 
 /** Serves batches of Anthropic's Messages API. `api`: path of the API. */
 export function serveMessageBatches(
@@ -24,7 +24,8 @@ export function serveMessageBatches(
   service: StoreService,
   api: string,
 ): Promise<void> {
-  return serveBelow(exchange, service, api, async ({ id, action }) => {
+  return serveBelow(exchange, service, api, async ({ id, action, more }) => {
+    if (more.length > 0) throw nothingThere();
     if (id === undefined) {
       if (exchange.method === "GET") throw refuseLists("batches");
       await create(exchange, service);
@@ -55,6 +56,7 @@ const METHODS: ReadonlyMap<string, readonly string[]> = new Map([
 
 async function create(exchange: Exchange, service: StoreService): Promise<void> {
   idOwner(exchange, service);
+  if (exchange.method !== "POST") throw noMethod();
   if (!(await bufferBody(exchange, service.limit))) return;
   const call = readCall(exchange);
   const { requests: given } = call.body;

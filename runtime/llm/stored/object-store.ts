@@ -5,7 +5,7 @@ import type { NativeFormat } from "../chat/formats.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
 import type { PromptGuard } from "../guards/prompt-guard.ts";
 import type { Provider } from "../providers/provider.ts";
-import type { FileNames } from "./file-ids.ts";
+import type { ApiIds } from "./object-ids.ts";
 import { type IdOwner, openId, type StoredKind, sealId } from "./stored-ids.ts";
 
 /** A provider that stores files or batches. */
@@ -30,8 +30,8 @@ export interface StoreService {
   readonly timeout?: number;
   /** Response header that names the provider; absent if no header does. */
   readonly providerHeader?: string;
-  /** How results of batches name the files that the route serves; absent if they name none. */
-  readonly files?: FileNames;
+  /** Ids in the requests and responses of batches; absent if they have none. */
+  readonly ids?: ApiIds;
 }
 
 /** A stored object, and where it is. */

@@ -74,28 +74,37 @@ export class ResultLines implements UpstreamHandler {
   }
 
   async #read(content: AsyncIterable<Buffer>): Promise<void> {
-    let rest = Buffer.alloc(0);
+    // Pieces of the line that has not ended.
+    let pieces: Buffer[] = [];
+    let length = 0;
     try {
       for await (const piece of content) {
-        rest = Buffer.concat([rest, piece]);
-        for (let end = rest.indexOf("\n"); end !== -1; end = rest.indexOf("\n")) {
-          await this.#write(rest.toString("utf8", 0, end), "\n");
-          rest = rest.subarray(end + 1);
+        let start = 0;
+        for (let end = piece.indexOf("\n"); end !== -1; end = piece.indexOf("\n", start)) {
+          await this.#write(Buffer.concat([...pieces, piece.subarray(start, end)]), "\n");
+          start = end + 1;
+          pieces = [];
+          length = 0;
         }
-        if (rest.length > this.#reader.maxLine) throw new Error("a line of results is too long");
+        pieces.push(piece.subarray(start));
+        length += piece.length - start;
+        if (length > this.#reader.maxLine) throw new Error("a line of results is too long");
       }
-      if (rest.length > 0) await this.#write(rest.toString("utf8"), "");
+      if (length > 0) await this.#write(Buffer.concat(pieces), "");
     } finally {
       await this.#reader.close();
     }
     this.#relay.onEnd();
   }
 
-  async #write(line: string, end: string): Promise<void> {
+  async #write(bytes: Buffer, end: string): Promise<void> {
     const exchange = this.#exchange;
+    const line = bytes.toString("utf8");
     const text = line.trim() === "" ? line : await this.#reader.line(line);
     if (exchange.isOver) throw new Error("the client has disconnected");
-    if (!exchange.write(Buffer.from(text + end))) {
+    // A file may have lines that are not text.
+    const written = text === line ? bytes : Buffer.from(text);
+    if (!exchange.write(Buffer.concat([written, Buffer.from(end)]))) {
       await new Promise<void>((resolve) => {
         exchange.onDrain(resolve);
         exchange.onAbort(resolve);

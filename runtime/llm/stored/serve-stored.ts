@@ -11,6 +11,8 @@ export interface StoredPath {
   readonly id: string | undefined;
   /** Word after it: `content`, `cancel`; `undefined` if there is none. */
   readonly action: string | undefined;
+  /** Further parts. */
+  readonly more: readonly string[];
 }
 
 /** Serves a path below an API; a refusal is answered in the client's format. */
@@ -21,14 +23,19 @@ export async function serveBelow(
   serve: (path: StoredPath) => Promise<void>,
 ): Promise<void> {
   const rest = restOfPath(exchange.path, api) ?? "";
-  const [, id, action] = /^(?:\/([\w-]+)(?:\/([a-z]+))?)?$/.exec(rest) ?? [];
+  const [, id, action, ...more] = rest.split("/");
   logFields(exchange.record).set("gen_ai.operation.name", api.slice(1));
   try {
-    if (rest !== "" && id === undefined) throw notFound("there is nothing at this path");
-    await serve({ id, action });
+    if (!/^(?:\/[\w-]+)*$/.test(rest)) throw nothingThere();
+    await serve({ id, action, more });
   } catch (error) {
     respondLateRefusal(exchange, error, format);
   }
+}
+
+/** Returns the refusal of a path that an API does not have. */
+export function nothingThere(): LlmRefusal {
+  return notFound("there is nothing at this path");
 }
 
 /** Returns the refusal of a list: a provider would list the objects of all callers. */

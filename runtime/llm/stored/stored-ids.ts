@@ -5,7 +5,10 @@ import { type SessionKeys, unsealSession } from "../../process/session-seal.ts";
 export type FileKind = "file-" | "file_";
 
 /** Kind of an object that a provider stores, which is also the start of its ids. */
-export type StoredKind = FileKind | "batch_" | "msgbatch_";
+export type StoredKind = FileKind | "batch_" | "msgbatch_" | ContainerKind | "resp_";
+
+/** Kind of a container in which programs run: of OpenAI, or of Anthropic. */
+type ContainerKind = "cntr_" | "container_";
 
 /** Owner of ids: the caller to whom they are given, and the keys that seal them. */
 export interface IdOwner {

@@ -20,7 +20,7 @@ export interface RouteTypeCode {
   /** Whether paths below its own belong to it. */
   readonly hasParts?: true;
   /** Which objects of providers it serves; absent if none. */
-  readonly serve?: "files" | "messageFiles" | "batches" | "messageBatches";
+  readonly serve?: "files" | "messageFiles" | "batches" | "messageBatches" | "containers";
 }
 
 /** How requests with a JSON body are read, edited and logged. */
@@ -127,6 +127,12 @@ export const routeTypeCodes: { readonly [Type in RouteType]: RouteTypeCode } = {
     errors: "messages",
     hasParts: true,
     serve: "messageBatches",
+  },
+  Containers: {
+    service: "containersService",
+    errors: "completions",
+    hasParts: true,
+    serve: "containers",
   },
   TokenCount: {
     service: "tokenCountService",

@@ -13,7 +13,7 @@ import { ServedModels, virtualChoices } from "./model-choices.ts";
 import { providerReference } from "./providers.ts";
 import { type AskedType, formatExport, routeTypeCodes } from "./route-types.ts";
 import { onlyTimeout, providerHeader, type ServiceCode, timeouts } from "./service-settings.ts";
-import { storedCode } from "./stored.ts";
+import { idsOf, storedCode } from "./stored.ts";
 import { targetCode, targetSettings } from "./targets.ts";
 
 const LLM = "gwc/runtime/llm";
@@ -44,20 +44,11 @@ export function serviceCode(
   }
 }
 
-/** Vendors' files, which requests to some of their APIs may name, by the type of the API that stores them. */
-const FILES: readonly (readonly [RouteType, ids: string, named: readonly RouteType[]])[] = [
-  ["Files", "OPENAI_FILES", ["Completions", "Responses"]],
-  ["MessageFiles", "ANTHROPIC_FILES", ["Messages", "TokenCount"]],
-];
-
-/** Adds the ids of files to a target of an API whose requests may name them, if the route stores files. */
-function withFiles(type: RouteType, { batched }: AiNode, target: Code): Code {
-  const found = FILES.find(
-    ([stored, , named]) => named.includes(type) && batched.some((each) => each.type === stored),
-  );
-  if (found === undefined) return target;
-  const args = [target, imported("gwc/runtime/llm/stored/file-ids", found[1])];
-  return code`${call(imported("gwc/runtime/llm/stored/stored-files", "withStoredFiles"), args)}`;
+/** Adds the ids of stored objects to a target, if its requests may name them. */
+function withIds(type: RouteType, node: AiNode, target: Code): Code {
+  const ids = idsOf(type, node);
+  if (ids === undefined) return target;
+  return code`${call(imported(`${LLM}/stored/own-ids`, "withOwnIds"), [target, ids])}`;
 }
 
 function askedCode(
@@ -72,7 +63,7 @@ function askedCode(
   const { service, errors = "completions" } = routeTypeCodes[type];
   const id = name(service);
   const targetsOf = (group: readonly ProviderNode[]): readonly Code[] =>
-    group.map((each) => withFiles(type, node, targetCode(type, asked, each, functions)));
+    group.map((each) => withIds(type, node, targetCode(type, asked, each, functions)));
   const targetsOfModel = (index: number): readonly Code[] =>
     servingGroups(type, [node.groups[index] ?? []]).flatMap(targetsOf);
   const isServed = (group: number): boolean => isSome(targetsOfModel(group));
@@ -118,7 +109,7 @@ function askedCode(
   };
   if (type === "Responses") {
     const room = `${LLM}/responses`;
-    const storedBy = storedByCode(node, functions);
+    const more = { stores: storesCode(node, functions), ids: idsOf(type, node) };
     return {
       asksProviders: true,
       keepsTries: true,
@@ -126,7 +117,7 @@ function askedCode(
         ...declarations,
         code`
         ${trace(node.origin)}
-        const ${id}: ${importedType(room, "ResponsesService")} = ${literal({ ...settings, storedBy })};
+        const ${id}: ${importedType(room, "ResponsesService")} = ${literal({ ...settings, ...more })};
       `,
       ],
       statement: (path) => {
@@ -177,16 +168,17 @@ function isSome(list: readonly unknown[]): boolean {
   return list.length > 0;
 }
 
-/** Returns the first provider that supports the Responses API itself, and whose model everybody may use. */
-function storedByCode(
-  { groups, conditions }: AiNode,
-  functions: AiFunctions,
-): Printable | undefined {
-  const storedBy = groups
-    .filter((_, group) => (conditions[group]?.rules.length ?? 0) === 0)
-    .flat()
-    .find(({ endpoints }) => endpoints.Responses?.format === "responses");
-  return storedBy && targetSettings("Responses", storedBy, functions);
+/** Returns the providers that have the Responses API. Models that not everybody may use have no open store. */
+function storesCode(node: AiNode, functions: AiFunctions): readonly Printable[] {
+  const { groups, conditions } = node;
+  const stores = groups.flatMap((group, index) => {
+    const isOpen = (conditions[index]?.rules.length ?? 0) === 0 || undefined;
+    return group
+      .filter(({ endpoints }) => endpoints.Responses?.format === "responses")
+      .map((provider) => ({ ...targetSettings("Responses", provider, functions), isOpen }));
+  });
+  if (idsOf("Responses", node) !== undefined) return stores;
+  return stores.filter(({ isOpen }) => isOpen).slice(0, 1);
 }
 
 function modelsCode(

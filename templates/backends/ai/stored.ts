@@ -1,7 +1,7 @@
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
 import type { RouteType } from "../../../compiler/model/llm-policies.ts";
 import { code, literal } from "../../code/code.ts";
-import type { Printable } from "../../code/hole.ts";
+import type { ImportSymbol, Printable } from "../../code/hole.ts";
 import { returned } from "../../code/layout.ts";
 import { imported, importedType, name } from "../../code/names.ts";
 import { call, value } from "../../code/syntax.ts";
@@ -22,6 +22,7 @@ const SERVERS: Readonly<Record<StoredKind, readonly [module: string, name: strin
   messageFiles: ["message-files", "serveMessageFiles"],
   batches: ["batches", "serveBatches"],
   messageBatches: ["message-batches", "serveMessageBatches"],
+  containers: ["containers", "serveContainers"],
 };
 
 /** Paths of the APIs, if any path is one of them. */
@@ -30,6 +31,7 @@ const PATHS: Readonly<Record<StoredKind, string>> = {
   messageFiles: "/files",
   batches: "/batches",
   messageBatches: "/messages/batches",
+  containers: "/containers",
 };
 
 /** Writes the service of files or batches that providers store. */
@@ -58,7 +60,7 @@ export function storedCode(
     limit: bytes(maxBufferSize),
     ...onlyTimeout(limits),
     providerHeader: providerHeader(node),
-    ...(namesFiles(type, node) && { files: imported(`${room}/file-ids`, "ANTHROPIC_FILES") }),
+    ids: idsOf(type, node),
   };
   const [module, serve] = SERVERS[kind];
   return {
@@ -77,9 +79,28 @@ export function storedCode(
   };
 }
 
-/** Whether results of batches name files that the route serves. */
-function namesFiles(type: RouteType, { batched }: AiNode): boolean {
-  return type === "MessageBatches" && batched.some((each) => each.type === "MessageFiles");
+/** Ids in requests and responses of an API, by the type of its traffic, if the route serves the objects. */
+const IDS: { readonly [Type in RouteType]?: readonly [stored: readonly RouteType[], ids: string] } =
+  {
+    Completions: [["Files"], "OPENAI_FILES"],
+    Responses: [["Files", "Containers"], "OPENAI_OBJECTS"],
+    Files: [["Files"], "OPENAI_OBJECTS"],
+    Containers: [["Containers"], "OPENAI_OBJECTS"],
+    Messages: [["MessageFiles"], "ANTHROPIC_OBJECTS"],
+    TokenCount: [["MessageFiles"], "ANTHROPIC_OBJECTS"],
+    MessageBatches: [["MessageFiles"], "ANTHROPIC_OBJECTS"],
+  };
+
+/** Returns the ids in requests and responses of an API that belong to callers; `undefined` if there are none. */
+export function idsOf(
+  type: RouteType,
+  { batched, ownsResponses }: AiNode,
+): ImportSymbol | undefined {
+  const [stored, ids] = IDS[type] ?? [];
+  const isServed = batched.some((each) => stored?.includes(each.type));
+  const room = "gwc/runtime/llm/stored/vendor-ids";
+  if (ids !== undefined && isServed) return imported(room, ids);
+  return type === "Responses" && ownsResponses ? imported(room, "OPENAI_RESPONSES") : undefined;
 }
 
 /** Returns the guards of all models at a provider, which stores their responses together; `undefined` if there are none. */

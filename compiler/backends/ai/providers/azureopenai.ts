@@ -218,7 +218,7 @@ function pathOf(
   if (apiVersion === "v1") return `/openai/v1/${api}`;
   if (apiVersion === "preview") return `/openai/v1/${api}?api-version=preview`;
   const deployment = deploymentName === undefined ? "{model}" : encodeURIComponent(deploymentName);
-  const isOfResource = api === "responses" || api === "files" || api === "batches";
+  const isOfResource = ["responses", "files", "batches", "containers"].includes(api);
   const folder = isOfResource ? "" : `deployments/${deployment}/`;
   return `/openai/${folder}${api}?api-version=${apiVersion}`;
 }

@@ -27,6 +27,7 @@ const APIS = {
   messageFiles: { type: "MessageFiles", format: "messageFiles", path: "files" },
   batches: { type: "Batches", format: "batches", path: "batches" },
   messageBatches: { type: "MessageBatches", format: "messageBatches", path: "messages/batches" },
+  containers: { type: "Containers", format: "containers", path: "containers" },
 } as const satisfies Readonly<Record<string, MediaApi>>;
 
 /** Name of such an API. */
@@ -36,7 +37,7 @@ export type MediaWord = keyof typeof APIS;
 export const MEDIA_WORDS: readonly MediaWord[] = [
   ...(["speech", "transcriptions", "translations", "images", "imageEdits"] as const),
   ...(["imageVariations", "rerank", "moderations"] as const),
-  ...(["files", "messageFiles", "batches", "messageBatches"] as const),
+  ...(["files", "messageFiles", "batches", "messageBatches", "containers"] as const),
 ];
 
 /** Whether a word is the name of such an API. */
