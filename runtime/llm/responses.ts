@@ -3,18 +3,13 @@ import type { TriedCall } from "../policies/retry/tries.ts";
 import type { ChatService } from "./calls/chat-service.ts";
 import { nativeTarget } from "./calls/native-target.ts";
 import { respondError } from "./calls/respond-error.ts";
-import type {
-  ConditionalChoice,
-  EndpointPath,
-  LlmTarget,
-  TargetSettings,
-} from "./calls/target.ts";
+import type { ConditionalChoice, EndpointPath, LlmTarget, TargetSettings } from "./calls/target.ts";
 import { LlmRefusal } from "./chat/llm-error.ts";
 import { responsesNative } from "./formats/responses/native.ts";
 import { restOfPath } from "./path-rest.ts";
 import { serveChat } from "./serve.ts";
 import type { ApiIds } from "./stored/object-ids.ts";
-import { ownerOf, withOwnIds } from "./stored/own-ids.ts";
+import { ownerAt, withOwnIds } from "./stored/own-ids.ts";
 import { openId } from "./stored/stored-ids.ts";
 import { type StoredRequest, serveStored } from "./stored-responses.ts";
 
@@ -110,7 +105,7 @@ function storedAt(
   const unknown: ResponseStore[] = [];
   for (const store of stores) {
     const { provider, path } = store;
-    const owner = ids && ownerOf(exchange, provider);
+    const owner = ids && ownerAt(exchange, provider);
     if (owner === undefined) {
       unknown.push(store);
       continue;

@@ -49,10 +49,7 @@ interface ReadRequest extends StoredRequest {
   readonly path: string;
 }
 
-function serveRead(
-  exchange: Exchange,
-  { service, storedBy, path, receiver }: ReadRequest,
-): void {
+function serveRead(exchange: Exchange, { service, storedBy, path, receiver }: ReadRequest): void {
   const { errors, keepAlive, timeout, providerHeader, texts } = service;
   const { provider } = storedBy;
   recordProvider(exchange, provider);

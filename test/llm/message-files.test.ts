@@ -300,7 +300,7 @@ describe("a file of Anthropic", () => {
   });
 
   it.each([
-    [{}, /is missing: its provider stores the file/],
+    [{}, /is missing: its provider stores the object/],
     [{ model: "gpt" }, /has no files/],
     [{ model: "guarded" }, /guards, which cannot read files/],
   ])("is refused without a store: %j", async (more, problem) => {

@@ -174,7 +174,7 @@ describe("a file for chats", () => {
   });
 
   it.each([
-    [{}, /"model" is missing: its provider stores the file/],
+    [{}, /"model" is missing: its provider stores the object/],
     [{ model: "claude" }, /has no files/],
     [{ model: "small", purpose: "fine-tune" as const }, /"purpose" must be/],
   ])("is refused without a store: %j", async (more, problem) => {

@@ -56,7 +56,7 @@ export const llmMessages = {
     explanation:
       "Each request in a batch is checked and changed as if it was sent alone, and files are named by other requests. A route " +
       "of batches or files therefore serves the API of these requests, too: `messages` for those of Anthropic, and one of " +
-      "OpenAI's for others.",
+      "OpenAI's for others. Containers are named by `responses` only.",
   }),
   "routes-of-provider": message<{ name: string; field: string }>({
     severity: "error",

@@ -37,6 +37,8 @@ import { isOfApi } from "gwc/runtime/llm/path-rest";
 import { openProvider } from "gwc/runtime/llm/providers/provider";
 import { type ResponsesService, serveResponses } from "gwc/runtime/llm/responses";
 import { serveChat } from "gwc/runtime/llm/serve";
+import { withOwnIds } from "gwc/runtime/llm/stored/own-ids";
+import { OPENAI_RESPONSES } from "gwc/runtime/llm/stored/vendor-ids";
 import { respondContentTokenEstimate, respondTokenEstimate } from "gwc/runtime/llm/token-count";
 import { openApiKeys, plaintextKey, requireApiKey } from "gwc/runtime/policies/api-key";
 import {
@@ -502,14 +504,24 @@ const embeddingsService: ChatService = {
 // gateway.yaml llm
 const responsesModels = {
   "gpt-5": oneTarget(
-    nativeTarget({ provider: providers["gpt-5"], path: "/v1/responses", format: responsesNative }),
+    withOwnIds(
+      nativeTarget({
+        provider: providers["gpt-5"],
+        path: "/v1/responses",
+        format: responsesNative,
+      }),
+      OPENAI_RESPONSES,
+    ),
   ),
   "gpt-5-mini": oneTarget(
-    nativeTarget({
-      provider: providers["gpt-5-mini"],
-      path: "/v1/responses",
-      format: responsesNative,
-    }),
+    withOwnIds(
+      nativeTarget({
+        provider: providers["gpt-5-mini"],
+        path: "/v1/responses",
+        format: responsesNative,
+      }),
+      OPENAI_RESPONSES,
+    ),
   ),
 };
 
@@ -532,7 +544,11 @@ const responsesService: ResponsesService = {
   targets: responsesTargets,
   keepAlive: 15 * SECOND,
   providerHeader: "x-llm-provider",
-  storedBy: { provider: providers["gpt-5"], path: "/v1/responses" },
+  stores: [
+    { provider: providers["gpt-5"], path: "/v1/responses", isOpen: true },
+    { provider: providers["gpt-5-mini"], path: "/v1/responses", isOpen: true },
+  ],
+  ids: OPENAI_RESPONSES,
 };
 
 // gateway.yaml llm

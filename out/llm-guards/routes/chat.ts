@@ -110,7 +110,7 @@ const responsesService: ResponsesService = {
   texts: responsesTexts,
   keepAlive: 15 * SECOND,
   providerHeader: "x-llm-provider",
-  storedBy: { provider: providers.openai, guard: promptGuard, path: "/v1/responses" },
+  stores: [{ provider: providers.openai, guard: promptGuard, path: "/v1/responses", isOpen: true }],
 };
 
 // gateway.yaml routes[chat].backends[0].ai

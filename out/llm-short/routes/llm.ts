@@ -516,7 +516,7 @@ const responsesService: ResponsesService = {
   targets: responsesTargets,
   keepAlive: 15 * SECOND,
   providerHeader: "x-llm-provider",
-  storedBy: { provider: providers["gpt-*"], path: "/v1/responses" },
+  stores: [{ provider: providers["gpt-*"], path: "/v1/responses", isOpen: true }],
 };
 
 // gateway.yaml llm

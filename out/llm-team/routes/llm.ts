@@ -35,6 +35,8 @@ import { isOfApi } from "gwc/runtime/llm/path-rest";
 import { openProvider } from "gwc/runtime/llm/providers/provider";
 import { type ResponsesService, serveResponses } from "gwc/runtime/llm/responses";
 import { serveChat } from "gwc/runtime/llm/serve";
+import { withOwnIds } from "gwc/runtime/llm/stored/own-ids";
+import { OPENAI_RESPONSES } from "gwc/runtime/llm/stored/vendor-ids";
 import { respondContentTokenEstimate, respondTokenEstimate } from "gwc/runtime/llm/token-count";
 import { openApiKeys } from "gwc/runtime/policies/api-key";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
@@ -149,7 +151,7 @@ const responseCache = openResponseCache({ ttl: 10 * MINUTE, maxBytes: 64 * MiB }
 // gateway.yaml llm.models[fast].cache
 const furtherResponses = openFurtherResponses({
   cache: responseCache,
-  pool: { name: "4yq9l-bjn0nSxPl-mJbl5V", ttl: 10 * MINUTE, maxBytes: 64 * MiB, maxVectors: 0 },
+  pool: { name: "7uAEIMyBjpy1T4EDmbY1Ut", ttl: 10 * MINUTE, maxBytes: 64 * MiB, maxVectors: 0 },
 });
 
 // gateway.yaml llm.models[fast]
@@ -395,16 +397,22 @@ const embeddingsService: ChatService = {
 // gateway.yaml llm
 const responsesModels = {
   fast: oneTarget(
-    nativeTarget({
-      provider: providers.fast,
-      path: "/v1/responses",
-      cache: responseCache,
-      further: furtherResponses,
-      format: responsesNative,
-    }),
+    withOwnIds(
+      nativeTarget({
+        provider: providers.fast,
+        path: "/v1/responses",
+        cache: responseCache,
+        further: furtherResponses,
+        format: responsesNative,
+      }),
+      OPENAI_RESPONSES,
+    ),
   ),
   best: oneTarget(
-    nativeTarget({ provider: providers.best, path: "/v1/responses", format: responsesNative }),
+    withOwnIds(
+      nativeTarget({ provider: providers.best, path: "/v1/responses", format: responsesNative }),
+      OPENAI_RESPONSES,
+    ),
   ),
 };
 
@@ -427,7 +435,11 @@ const responsesService: ResponsesService = {
   targets: responsesTargets,
   keepAlive: 15 * SECOND,
   providerHeader: "x-llm-provider",
-  storedBy: { provider: providers.fast, path: "/v1/responses" },
+  stores: [
+    { provider: providers.fast, path: "/v1/responses", isOpen: true },
+    { provider: providers.best, path: "/v1/responses", isOpen: true },
+  ],
+  ids: OPENAI_RESPONSES,
 };
 
 // gateway.yaml llm

@@ -42,6 +42,8 @@ import { keyHeader } from "gwc/runtime/llm/providers/key-header";
 import { openProvider } from "gwc/runtime/llm/providers/provider";
 import { type ResponsesService, serveResponses } from "gwc/runtime/llm/responses";
 import { serveChat } from "gwc/runtime/llm/serve";
+import { withOwnIds } from "gwc/runtime/llm/stored/own-ids";
+import { OPENAI_RESPONSES } from "gwc/runtime/llm/stored/vendor-ids";
 import { openApiKeys, plaintextKey, requireApiKey } from "gwc/runtime/policies/api-key";
 import { openRateLimit, refuseOverLimit } from "gwc/runtime/policies/local-rate-limit";
 import { env } from "gwc/runtime/process/startup-values";
@@ -288,44 +290,54 @@ const responsesService: ResponsesService = {
   limit: 32 * MiB,
   targets: inGroups([
     [
-      translatedTarget({
-        provider: providers.claude,
-        path: "/v1/messages",
-        modelFor: modelForClaude,
-        prepare: prepareResponse,
-        client: responsesClient,
-        format: messagesUpstream,
-        fitModel: fitModelClaude,
-        dialect: { provider: "claude" },
-      }),
+      withOwnIds(
+        translatedTarget({
+          provider: providers.claude,
+          path: "/v1/messages",
+          modelFor: modelForClaude,
+          prepare: prepareResponse,
+          client: responsesClient,
+          format: messagesUpstream,
+          fitModel: fitModelClaude,
+          dialect: { provider: "claude" },
+        }),
+        OPENAI_RESPONSES,
+      ),
     ],
     [
-      nativeTarget({
-        provider: providers.gpt,
-        path: "/v1/responses",
-        modelFor: modelForGpt,
-        prepare: prepareResponse,
-        format: responsesNative,
-      }),
-      translatedTarget({
-        provider: providers.gemini,
-        path: modelPath(
-          "/v1beta/models/{model}:generateContent",
-          "/v1beta/models/{model}:streamGenerateContent?alt=sse",
-        ),
-        modelFor: modelForGemini,
-        prepare: prepareResponse,
-        client: responsesClient,
-        format: generateContentUpstream,
-        fitModel: fitModelGemini,
-        dialect: { provider: "gemini" },
-      }),
+      withOwnIds(
+        nativeTarget({
+          provider: providers.gpt,
+          path: "/v1/responses",
+          modelFor: modelForGpt,
+          prepare: prepareResponse,
+          format: responsesNative,
+        }),
+        OPENAI_RESPONSES,
+      ),
+      withOwnIds(
+        translatedTarget({
+          provider: providers.gemini,
+          path: modelPath(
+            "/v1beta/models/{model}:generateContent",
+            "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+          ),
+          modelFor: modelForGemini,
+          prepare: prepareResponse,
+          client: responsesClient,
+          format: generateContentUpstream,
+          fitModel: fitModelGemini,
+          dialect: { provider: "gemini" },
+        }),
+        OPENAI_RESPONSES,
+      ),
     ],
   ]),
   keepAlive: 15 * SECOND,
   timeout: 5 * MINUTE,
   providerHeader: "x-llm-provider",
-  storedBy: { provider: providers.gpt, path: "/v1/responses", modelFor: modelForGpt },
+  stores: [{ provider: providers.gpt, path: "/v1/responses", modelFor: modelForGpt, isOpen: true }],
+  ids: OPENAI_RESPONSES,
 };
 
 // gateway.yaml routes[models].backends[0].ai

@@ -19,7 +19,13 @@ import {
 } from "./object-store.ts";
 import { ownIdEdits } from "./own-ids.ts";
 import { type StoreRequest, sendStored } from "./send-stored.ts";
-import { noMethod, nothingThere, refuseLists, type StoredPath, serveBelow } from "./serve-stored.ts";
+import {
+  noMethod,
+  nothingThere,
+  refuseLists,
+  type StoredPath,
+  serveBelow,
+} from "./serve-stored.ts";
 
 /** Serves containers of OpenAI, in which programs of models run, and their files. `api`: path of the API. */
 export function serveContainers(

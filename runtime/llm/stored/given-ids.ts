@@ -52,7 +52,7 @@ export function withGivenIds(
 }
 
 /** Gives ids of their owner to the stored objects of a stream. */
-export class GivenIdsStream implements StreamRelay {
+class GivenIdsStream implements StreamRelay {
   readonly #stream: StreamRelay;
   readonly #receiver: IdReceiver;
 

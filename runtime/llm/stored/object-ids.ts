@@ -70,7 +70,7 @@ interface OpenValue {
   member: string | undefined;
 }
 
-/** What is known of an object until it ends. */
+/** Members of an object that decide about its ids, until it ends. */
 interface OpenObject {
   /** Member that has the object; empty for the whole text. */
   readonly parent: string;

@@ -30,7 +30,7 @@ export function withOwnIds(target: LlmTarget, ids: ApiIds): LlmTarget {
       const written = target.requestBody(call, body, exchange);
       const text = typeof written === "string" ? written : bufferOf(written).toString("utf8");
       if (target.isNative && ids.responses?.isDueTo(text) === true) {
-        const owner = ownerOf(exchange, provider);
+        const owner = ownerAt(exchange, provider);
         if (owner !== undefined) owners.set(call, owner);
       }
       const edits = ownIdEdits(text, ids.requests, exchange, provider);
@@ -40,7 +40,7 @@ export function withOwnIds(target: LlmTarget, ids: ApiIds): LlmTarget {
 }
 
 /** Returns the owner of the ids of a request to a provider; `undefined` if the caller is not known. */
-export function ownerOf(exchange: Exchange, { clientKey }: Provider): IdOwner | undefined {
+export function ownerAt(exchange: Exchange, { clientKey }: Provider): IdOwner | undefined {
   return knownOwner(exchange, clientKey !== undefined);
 }
 
@@ -53,7 +53,7 @@ export function ownIdEdits(
 ): readonly Edit[] {
   const ids = idsIn(text, names);
   if (ids.length === 0) return [];
-  const owner = ownerOf(exchange, provider);
+  const owner = ownerAt(exchange, provider);
   return ids.flatMap((each) => {
     const { start, end, id, kind, isQuoted } = each;
     const place = owner && openId(owner, kind, id);
