@@ -176,7 +176,10 @@ describe("a file that a program of OpenAI has written", () => {
 
   it("is read again in later turns, whose history must be the caller's", async () => {
     const { output } = await ann().responses.create({ ...ask, store: false });
-    const input = [...output, { role: "user" as const, content: "Again." }];
+    const [called, answer] = output;
+    if (called?.type !== "code_interpreter_call" || answer?.type !== "message")
+      throw new Error("the response has no program");
+    const input = [called, answer, { role: "user" as const, content: "Again." }];
     await ann().responses.create({ ...ask, input });
     const [run, message] = JSON.parse(lastSent().body).input;
     expect(run.container_id).toBe(RAW.container);

@@ -15,6 +15,7 @@ function startReader(): Promise<Scripted> {
   return startScripted((response, _count, { url, method }) => {
     const file = { id: FILE, object: "file", bytes: 3, filename: "a.pdf", purpose: "user_data" };
     if (url === "/v1/files" && method === "POST") json(response, file);
+    else if (url === "/v1/images/edits") json(response, { created: 1, data: [] });
     else if (url === `/v1/files/${FILE}/content`) response.end("%PDF");
     else if (url.startsWith("/v1/files")) json(response, { error: { message: "no file" } }, 404);
     else {
@@ -41,7 +42,7 @@ beforeAll(async () => {
     config: {
       llm: {
         port: await freePort(),
-        apis: ["batches"],
+        apis: ["batches", "images"],
         policies: {
           apiKey: {
             keys: [
@@ -117,6 +118,21 @@ describe("a file for chats", () => {
     await client.responses.create(response(id));
     const { input } = JSON.parse(upstream.received.at(-1)?.body.toString() ?? "");
     expect(input[0].content[0]).toEqual({ type: "input_file", file_id: FILE });
+  });
+
+  it("is edited as an image by its owner only", async () => {
+    const edit = {
+      model: "small",
+      prompt: "A hat.",
+      images: [{ file_id: await upload("ann-key") }],
+    };
+    await clientOf("ann-key").post("/images/edits", { body: edit });
+    const sent = JSON.parse(upstream.received.at(-1)?.body.toString() ?? "");
+    expect(sent.images).toEqual([{ file_id: FILE }]);
+    const stolen = clientOf("bob-key").post("/images/edits", { body: edit });
+    await expect(stolen).rejects.toMatchObject({ status: 404 });
+    const file = await toFile(Buffer.from("file_id"), "a.png");
+    await clientOf("bob-key").images.edit({ model: "small", prompt: "A hat.", image: file });
   });
 
   it("may be cited by the model in the history, by any id", async () => {

@@ -28,6 +28,8 @@ export function withOwnIds(target: LlmTarget, ids: ApiIds): LlmTarget {
     ...(forModel && { forModel: (model, call) => withOwnIds(forModel(model, call), ids) }),
     requestBody: (call, body, exchange) => {
       const written = target.requestBody(call, body, exchange);
+      // Forms have files themselves.
+      if (target.typeOf?.(exchange) !== undefined) return written;
       const text = typeof written === "string" ? written : bufferOf(written).toString("utf8");
       if (target.isNative && ids.responses?.isDueTo(text) === true) {
         const owner = ownerAt(exchange, provider);

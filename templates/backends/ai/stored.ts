@@ -83,6 +83,7 @@ export function storedCode(
 const IDS: { readonly [Type in RouteType]?: readonly [stored: readonly RouteType[], ids: string] } =
   {
     Completions: [["Files"], "OPENAI_FILES"],
+    ImageEdits: [["Files"], "OPENAI_FILES"],
     Responses: [["Files", "Containers"], "OPENAI_OBJECTS"],
     Files: [["Files"], "OPENAI_OBJECTS"],
     Containers: [["Containers"], "OPENAI_OBJECTS"],
