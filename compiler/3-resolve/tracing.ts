@@ -9,7 +9,7 @@ import type { SamplingNode } from "../ir/sampling.ts";
 import type { ResourcesNode, SpanAttributesNode, TracingNode } from "../ir/tracing.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import { checkAdded, type LoggedTraffic, lastOfEach, warnOfSecrets } from "./access-log.ts";
-import { resolveCollector } from "./collector.ts";
+import { resolveCollector, resolveVariableCollector } from "./collector.ts";
 import { resolveLogged } from "./logged-expression.ts";
 import { resolveMessageCapture } from "./message-capture.ts";
 import { checkShare, constantShare } from "./sampling-share.ts";
@@ -21,7 +21,10 @@ export function resolveTracing(
   context: DestinationContext,
 ): TracingNode | undefined {
   const { diagnostics } = context;
-  const collector = resolveCollector(config.collector, context);
+  const collector =
+    "kind" in config.collector
+      ? resolveVariableCollector(config.collector, context)
+      : resolveCollector(config.collector, context);
   const attributes = resolveAttributes(config, secretHeaders, diagnostics);
   const resources = resolveResources(config, diagnostics);
   const randomSampling = resolveSampling(config.randomSampling, diagnostics);

@@ -1,3 +1,4 @@
+import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { OtlpProtocol } from "../ir/collector.ts";
 import type { DestinationConfig } from "../model/destinations.ts";
 import type { HeaderField } from "../model/header-changes.ts";
@@ -10,4 +11,17 @@ export interface CollectorConfig {
   readonly path: string;
   /** Additional request headers. */
   readonly headers: readonly HeaderField[];
+}
+
+/** The collector of `config.tracing`, whose settings variables of OpenTelemetry replace when the gateway starts. */
+export interface VariableCollectorConfig {
+  readonly kind: "variable";
+  /** The configured collector; `undefined` if a variable must have its address. */
+  readonly configured: CollectorConfig | undefined;
+  /** `undefined` if the address decides. */
+  readonly protocol: OtlpProtocol | undefined;
+  /** `undefined` if the address decides. */
+  readonly path: string | undefined;
+  readonly headers: readonly HeaderField[];
+  readonly origin: Origin;
 }

@@ -2,12 +2,12 @@ import type { ExpressionConfig } from "../backends/parts/expressions.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { SpanAttribute } from "../ir/tracing.ts";
 import type { NamedField } from "./access-log.ts";
-import type { CollectorConfig } from "./collector.ts";
+import type { CollectorConfig, VariableCollectorConfig } from "./collector.ts";
 import type { MessageCaptureConfig } from "./message-capture.ts";
 
 /** Tracing settings of one place in the configuration, from files or manifests. */
 export interface TracingConfig {
-  readonly collector: CollectorConfig;
+  readonly collector: CollectorConfig | VariableCollectorConfig;
   /** Sampling of requests without a trace; `undefined` if none is traced. */
   readonly randomSampling: ExpressionConfig | undefined;
   /** Sampling of requests whose sender records the trace; `undefined` if all are traced. */

@@ -1,13 +1,13 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { AddedField } from "./access-log.ts";
-import type { CollectorNode } from "./collector.ts";
+import type { CollectorNode, VariableCollectorNode } from "./collector.ts";
 import type { MessageCaptureNode } from "./message-capture.ts";
 import type { SamplingNode } from "./sampling.ts";
 
 /** Traced requests, attributes of their spans, and the collector. */
 export interface TracingNode {
-  readonly collector: CollectorNode;
+  readonly collector: CollectorNode | VariableCollectorNode;
   /** Sampling of requests without a trace; `undefined` if none is traced. */
   readonly randomSampling: SamplingNode | undefined;
   /** Sampling of requests whose sender records the trace; `undefined` if all are traced. */

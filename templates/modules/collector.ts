@@ -1,8 +1,13 @@
-import type { CollectorNode } from "../../compiler/ir/collector.ts";
-import { upstreamCode, upstreamSettings } from "../backends/parts/connection.ts";
+import type { CollectorNode, VariableCollectorNode } from "../../compiler/ir/collector.ts";
+import {
+  connectionSettings,
+  upstreamCode,
+  upstreamSettings,
+} from "../backends/parts/connection.ts";
 import { code, literal } from "../code/code.ts";
 import type { Code } from "../code/hole.ts";
 import { imported } from "../code/names.ts";
+import type { Trace } from "../code/trace.ts";
 
 const OTLP = "gwc/runtime/telemetry/otlp";
 
@@ -21,4 +26,20 @@ export function collectorCode(
   const { version: _, ...channel } = upstreamSettings(url, connection);
   const settings = { channel: code`${open}(${literal(channel)})`, metadata: fields };
   return code`${imported(`${OTLP}/grpc-collector`, overGrpc)}(${literal(settings)})`;
+}
+
+/** Writes the connection to the collector of `config.tracing`, whose settings variables of OpenTelemetry replace. */
+export function variableCollectorCode(
+  { url, connection, protocol, path, headers, origin }: VariableCollectorNode,
+  trace: Trace,
+): Code {
+  const settings = {
+    ...(url === undefined ? connectionSettings(connection) : upstreamSettings(url, connection)),
+    protocol,
+    path,
+    headers: headers.length === 0 ? undefined : headers.flat(),
+    ...(url === undefined && { config: trace.text(origin) }),
+  };
+  const open = imported(`${OTLP}/variable-collector`, "variableCollector");
+  return code`${open}(${literal(settings)})`;
 }

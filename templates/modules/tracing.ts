@@ -1,5 +1,4 @@
 import type { AddedField } from "../../compiler/ir/access-log.ts";
-import type { CollectorNode } from "../../compiler/ir/collector.ts";
 import type { ListenerNode } from "../../compiler/ir/program.ts";
 import type { SamplingNode } from "../../compiler/ir/sampling.ts";
 import type {
@@ -18,7 +17,7 @@ import { imported, importedType, name } from "../code/names.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
 import { call } from "../code/syntax.ts";
 import type { Trace } from "../code/trace.ts";
-import { collectorCode } from "./collector.ts";
+import { collectorCode, variableCollectorCode } from "./collector.ts";
 import { CAPTURE_NAMES, messageCapture } from "./message-capture.ts";
 import { constantSampling, samplingFunction } from "./sampling.ts";
 
@@ -97,11 +96,15 @@ interface ModuleContext {
   readonly expressions: Expressions;
 }
 
-function collectorConstant(collector: CollectorNode, trace: Trace): Code {
+function collectorConstant(collector: TracingNode["collector"], trace: Trace): Code {
   const type = importedType("gwc/runtime/telemetry/otlp/collector", "Collector");
+  const [origin, opened] =
+    "kind" in collector
+      ? [collector.origin, variableCollectorCode(collector, trace)]
+      : [collector.destination.origin, collectorCode(collector, "grpcTraceCollector")];
   return code`
-    ${trace(collector.destination.origin)}
-    const collector: ${type} = ${collectorCode(collector, "grpcTraceCollector")};
+    ${trace(origin)}
+    const collector: ${type} = ${opened};
   `;
 }
 

@@ -58,10 +58,14 @@ class Collector(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["content-length"]))
         status, _, after = (statuses.pop(0) if statuses else "200").partition(":")
         said = {"path": self.path, "status": int(status), "headers": dict(self.headers)}
+        kind = self.headers["content-type"]
         try:
-            if self.headers["content-type"] != "application/json":
-                raise ValueError(f"content-type is {self.headers['content-type']}")
-            message = ParseDict(of_protobuf(json.loads(body)), KINDS[self.path]())
+            if kind == "application/x-protobuf":
+                message = KINDS[self.path].FromString(body)
+            elif kind == "application/json":
+                message = ParseDict(of_protobuf(json.loads(body)), KINDS[self.path]())
+            else:
+                raise ValueError(f"content-type is {kind}")
             said["request"] = of_otlp(MessageToDict(message))
         except Exception as problem:  # whatever it is, the test shows it
             said["problem"] = str(problem)
@@ -70,10 +74,12 @@ class Collector(BaseHTTPRequestHandler):
         self.send_response(int(status))
         if after:
             self.send_header("retry-after", after)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", "2")
+        # An empty message is `{}` in JSON, and no byte in protobuf.
+        response = b"" if kind == "application/x-protobuf" else b"{}"
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(response)))
         self.end_headers()
-        self.wfile.write(b"{}")
+        self.wfile.write(response)
 
     def log_message(self, *_):
         pass

@@ -62,7 +62,8 @@ it("it overrides the raw configuration, and its server must exist", () => {
     const checked = checkManifests([...documents, ...more].join("\n---\n"));
     const { program } = checked;
     if (program === undefined) throw new Error(complaints(checked).join("\n"));
-    return program.tracing?.collector.destination.url;
+    const { collector } = program.tracing ?? {};
+    return collector && ("kind" in collector ? collector.url : collector.destination.url);
   };
   expect(tracingOf()).toBe("http://raw:4318");
   expect(tracingOf(collector, policy("clientSampling: 'true'"))).toBe("http://10.0.0.2:4318");

@@ -16,7 +16,7 @@ const head = { traceId: hexId("0".repeat(32)), spanId: hexId("1".repeat(16)), fl
 const held = [];
 globalThis.gc();
 const before = process.memoryUsage().arrayBuffers;
-for (const format of [otlpJson(), otlpProtobuf()]) {
+for (const format of [otlpJson(), otlpProtobuf(() => "")]) {
   const items = new ItemBuffer();
   const runs = new AttributeRuns(format.attributes("span"));
   held.push(format, runs, items);

@@ -54,13 +54,16 @@ export function processTracingSchema() {
   return object(
     {
       otlpEndpoint: text(
-        "URL of the OTLP server, or `host:port`. A path in it is used instead of `/v1/traces`, and the protocol is then `http` by default.",
+        "URL of the OTLP server, or `host:port`. A path in it is used instead of `/v1/traces`, and the protocol is then `http` by default. `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT` replaces it when the gateway starts; one of them is required if it is absent.",
         { readAtStart: true },
       ),
       headers: map(text("Its value.", { secret: true }), {
-        description: "Headers of requests to the OTLP server.",
+        description:
+          "Headers of requests to the OTLP server. `OTEL_EXPORTER_OTLP_TRACES_HEADERS` or `OTEL_EXPORTER_OTLP_HEADERS` replaces them.",
       }),
-      otlpProtocol: protocol(),
+      otlpProtocol: protocol(
+        "Protocol of the server: `http` is OTLP/HTTP with JSON. `OTEL_EXPORTER_OTLP_TRACES_PROTOCOL` or `OTEL_EXPORTER_OTLP_PROTOCOL` replaces it.",
+      ),
       path: path("/v1/traces"),
       fields: object(
         {
@@ -72,7 +75,6 @@ export function processTracingSchema() {
       ...samplings(),
     },
     {
-      required: ["otlpEndpoint"],
       misplacedFieldHints: shares,
       checks: [pathCheck("otlpProtocol")],
       description: "Traces of requests; `frontendPolicies.tracing` replaces it.",
@@ -103,10 +105,8 @@ export function collectorFields(defaultPath: string) {
 /** Names of the fields for the address, of which one is required. */
 export const COLLECTORS = ["host", "service", "backend"] as const;
 
-function protocol() {
-  return choice("Protocol of the server: `http` is OTLP/HTTP with JSON.", ["http", "grpc"], {
-    default: "grpc",
-  });
+function protocol(description = "Protocol of the server: `http` is OTLP/HTTP with JSON.") {
+  return choice(description, ["http", "grpc"], { default: "grpc" });
 }
 
 /** Rule for the path: gRPC has its own paths. */

@@ -40,15 +40,14 @@ interface TracingPlaces {
 function readProcessTracing(value: ProcessTracingValue, origin: Origin): TracingConfig {
   const { otlpEndpoint, headers, otlpProtocol, path, fields } = value;
   const at = childOf(origin, "fields");
-  // Calls of gRPC have no path of their own.
-  const protocol = otlpProtocol ?? (isWithPath(otlpEndpoint) ? "http" : "grpc");
-  const hasPath = protocol === "http" && path === undefined && isWithPath(otlpEndpoint);
   return {
     collector: {
-      destination: { to: { host: otlpEndpoint }, origin: childOf(origin, "otlpEndpoint") },
-      protocol,
-      path: hasPath ? "" : (path ?? TRACES_PATH),
+      kind: "variable",
+      configured: otlpEndpoint === undefined ? undefined : configuredCollector(value, origin),
+      protocol: otlpProtocol,
+      path,
       headers: readHeaders(headers, childOf(origin, "headers")),
+      origin,
     },
     ...readSamplings(value, origin),
     filter: undefined,
@@ -56,6 +55,22 @@ function readProcessTracing(value: ProcessTracingValue, origin: Origin): Tracing
     add: expressions(fields?.add, childOf(at, "add")),
     resources: [],
     origin,
+  };
+}
+
+/** Reads the collector as it is without variables of OpenTelemetry. */
+function configuredCollector(
+  { otlpEndpoint: host = "", otlpProtocol, path }: ProcessTracingValue,
+  origin: Origin,
+): CollectorConfig {
+  // Calls of gRPC have no path of their own.
+  const protocol = otlpProtocol ?? (isWithPath(host) ? "http" : "grpc");
+  const hasPath = protocol === "http" && path === undefined && isWithPath(host);
+  return {
+    destination: { to: { host }, origin: childOf(origin, "otlpEndpoint") },
+    protocol,
+    path: hasPath ? "" : (path ?? TRACES_PATH),
+    headers: [],
   };
 }
 

@@ -6,6 +6,7 @@ import { SECOND } from "../../process/units.ts";
 import { type Collector, EXPORT_DEADLINE } from "./collector.ts";
 import type { ExportResult } from "./export-queue.ts";
 import { otlpJson } from "./json-format.ts";
+import type { OtlpFormat, OtlpSignal } from "./otlp-format.ts";
 
 /** The OTLP/HTTP destination of one signal. */
 export interface HttpCollectorSettings {
@@ -14,27 +15,42 @@ export interface HttpCollectorSettings {
   readonly path: string;
   /** Further headers: a flat list. */
   readonly headers?: readonly string[];
+  /** Encoding of requests and responses; JSON if absent. */
+  readonly encoding?: HttpEncoding;
+  /** Maximum milliseconds for sending a batch; 10 s if absent. */
+  readonly deadline?: number;
+}
+
+/** An encoding of OTLP/HTTP. */
+export interface HttpEncoding {
+  readonly format: OtlpFormat;
+  readonly contentType: string;
+  /** Reads the response of a collector that took a batch. */
+  readonly read: (body: Buffer, signal: OtlpSignal) => ExportResult;
 }
 
 /** Maximum number of bytes of a response. */
 const MAX_BYTES = 65_536;
 
-/** Exports items as JSON (OTLP/HTTP). */
-export function httpCollector({ upstream, path, headers = [] }: HttpCollectorSettings): Collector {
+/** Exports items over OTLP/HTTP. */
+export function httpCollector({
+  upstream,
+  path,
+  headers = [],
+  encoding = jsonEncoding(),
+  deadline = EXPORT_DEADLINE,
+}: HttpCollectorSettings): Collector {
   const url = `${upstream.origin}${upstream.basePath}${path}`;
-  const head = ["content-type", "application/json", ...headers];
+  const head = ["content-type", encoding.contentType, ...headers];
   return {
-    format: otlpJson(),
-    exporter: ({ rejected }) => ({
+    format: encoding.format,
+    exporter: (signal) => ({
       name: upstream.name,
       send: async (body) => {
         const request = { method: "POST", url, headers: head, body, server: upstream } as const;
         try {
-          const response = await fetchResponse(request, {
-            maxBytes: MAX_BYTES,
-            deadline: EXPORT_DEADLINE,
-          });
-          return resultOf(response, rejected);
+          const response = await fetchResponse(request, { maxBytes: MAX_BYTES, deadline });
+          return resultOf(response, signal, encoding);
         } catch (error) {
           const detail = error instanceof Error ? error.message : String(error);
           return { kind: "again", after: undefined, detail };
@@ -44,11 +60,24 @@ export function httpCollector({ upstream, path, headers = [] }: HttpCollectorSet
   };
 }
 
+/** Returns the JSON encoding, the default of OTLP/HTTP here. */
+export function jsonEncoding(): HttpEncoding {
+  return {
+    format: otlpJson(),
+    contentType: "application/json",
+    read: (body, { rejected }) => partOf(body.toString("utf8"), rejected),
+  };
+}
+
 /** The statuses after which a batch may be retried (OTLP/HTTP, Failures); any other one would recur. */
 const PASSING: readonly number[] = [429, 502, 503, 504];
 
-function resultOf({ status, headers, body }: FetchedResponse, rejected: string): ExportResult {
-  if (status >= 200 && status < 300) return partOf(body.toString("utf8"), rejected);
+function resultOf(
+  { status, headers, body }: FetchedResponse,
+  signal: OtlpSignal,
+  { read }: HttpEncoding,
+): ExportResult {
+  if (status >= 200 && status < 300) return read(body, signal);
   const detail = `status ${status}`;
   if (!PASSING.includes(status)) return { kind: "refused", detail };
   const seconds = Number(headerValue(headers, "retry-after"));

@@ -1,13 +1,15 @@
 import { char, field, negative, tag, utf8, varint } from "../../grpc/encoded-fields.ts";
-import { framePrefix } from "../../grpc/frames.ts";
 import { shortened } from "../logs/log-line.ts";
 import { type ItemBuffer, unpooledBytes } from "./item-buffer.ts";
 import type { AttributeFormat, AttributeOwner, OtlpFormat } from "./otlp-format.ts";
 import { type SpanForm, SpanForms } from "./span-forms.ts";
 import type { SpanHead, SpanKind } from "./span-head.ts";
 
-/** OTLP's protobuf encoding (opentelemetry-proto 1) for gRPC; the numbers are field numbers. */
-export function otlpProtobuf(): OtlpFormat {
+/**
+ * OTLP's protobuf encoding (opentelemetry-proto 1); the numbers are field numbers. `prefix`: returns what precedes a message
+ * of a length, such as the prefix of a frame of gRPC.
+ */
+export function otlpProtobuf(prefix: (length: number) => string): OtlpFormat {
   const forms = new SpanForms(spanForm);
   return {
     attributes: (owner) => attributeFormats[owner],
@@ -53,7 +55,7 @@ export function otlpProtobuf(): OtlpFormat {
           const scopes = `${tag(2)}${varint(scope.length + items.length)}${scope}`;
           const length = described.length + scopes.length + items.length;
           const open = `${tag(1)}${varint(length)}${described}${scopes}`;
-          return items.between(framePrefix(open.length + items.length) + open, "");
+          return items.between(prefix(open.length + items.length) + open, "");
         },
       };
     },
