@@ -191,7 +191,7 @@ export function compileIn(
   const checked = checkExpression(root, environment, problems);
   if (slot !== "value" && problems.list.length === 0) requireBool(checked, problems);
   if (mode === "checked" && problems.list.some(isError))
-    return { expression: undefined, problems: problems.list };
+    return { expression: undefined, problems: withWholeWord(text, problems.list) };
   const constants = foldConstants(checked, (node) => valueOfClosed(checked, node), problems);
   if (mode === "checked" && problems.list.some(isError)) {
     return { expression: undefined, problems: problems.list };
@@ -206,6 +206,16 @@ export function compileIn(
     expression: problems.list.some(isError) && mode === "checked" ? undefined : expression,
     problems: problems.list,
   };
+}
+
+/** Reports a word with dashes, such as `my-team`, as a string without quotes instead of a difference of variables. */
+function withWholeWord(text: string, problems: readonly CelProblem[]): readonly CelProblem[] {
+  const [, name = ""] = /^\s*([A-Za-z]\w*(?:-\w+)+)\s*$/.exec(text) ?? [];
+  const [first] = problems;
+  const areUnknown = problems.length === name.split("-").length;
+  if (name === "" || !areUnknown || first?.code !== "cel-unknown-variable") return problems;
+  const params = { ...first.params, name, suggestion: undefined, isWhole: true };
+  return [{ ...first, params, within: [0, text.length] }];
 }
 
 function isError(problem: CelProblem): boolean {

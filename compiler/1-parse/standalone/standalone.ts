@@ -62,7 +62,6 @@ export function standaloneFields() {
     }),
     config: orEmpty(processSchema),
     binds: listOfParts(bindSchema(), {
-      minItems: 1,
       description: "Ports that the gateway listens on.",
     }),
     frontendPolicies: frontendSchema(),

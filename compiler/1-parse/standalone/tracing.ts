@@ -75,7 +75,7 @@ export function processTracingSchema() {
       ...samplings(),
     },
     {
-      misplacedFieldHints: shares,
+      misplacedFieldHints: { ...addresses, ...shares },
       checks: [pathCheck("otlpProtocol")],
       description: "Traces of requests; `frontendPolicies.tracing` replaces it.",
     },
@@ -141,6 +141,11 @@ function removed() {
 }
 
 const SHARE = "write randomSampling: 0.1 to trace one in ten requests";
+
+const ADDRESS = "write it as `otlpEndpoint`";
+
+/** Hints for other names of the collector's address. */
+const addresses = { endpoint: ADDRESS, url: ADDRESS, host: ADDRESS };
 
 /** Hints for other names of the sampling rates. */
 const shares = {

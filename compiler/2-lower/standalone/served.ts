@@ -11,7 +11,7 @@ import type {
   TcpRouteResource,
 } from "../../config/resources.ts";
 import { listenerTraffic, SectionUse } from "../../config/sections.ts";
-import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import { guarded } from "../../diagnostics/guarded.ts";
 import type { Section, Traffic } from "../../model/traffic.ts";
 import { limitsTokens } from "../../policies/index.ts";
@@ -118,6 +118,9 @@ export function lowerServed(
     services.reportIdle();
   }
   const { llm, mcp } = file;
+  const isIdle = [file.gateways, llm, mcp].every((each) => each === undefined);
+  if (file.binds?.length === 0 && isIdle)
+    diagnostics.report("no-ports", keyPlace(childOf(origin, "binds")), {});
   const doorContext = { ...context, references };
   const doors = [
     llm &&

@@ -124,7 +124,8 @@ function reportUnknown(checker: Checker, name: string, node: Node): void {
   const known = membersOf(checker.environment, "");
   const suggestion =
     suggest(name, [...known, "true", "false", "null"]) ?? pathTo(checker.environment, name);
-  const params = { name, known: known.join(", "), suggestion };
+  const isWhole = node === checker.nodes.root;
+  const params = { name, known: known.join(", "), suggestion, isWhole };
   checker.problems.report("cel-unknown-variable", node.span, params);
 }
 

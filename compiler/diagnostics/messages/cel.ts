@@ -65,11 +65,19 @@ export const celMessages = {
       "An int has 64 bits with a sign (-9223372036854775808 to 9223372036854775807), a uint 64 bits without " +
       "(0u to 18446744073709551615u). Larger numbers are written as doubles: 1e20.",
   }),
-  "cel-unknown-variable": message<{ name: string; known: string; suggestion: string | undefined }>({
+  "cel-unknown-variable": message<{
+    name: string;
+    known: string;
+    suggestion: string | undefined;
+    /** Whether it is the whole expression, whose quotes are lost in YAML unless others surround them. */
+    isWhole: boolean;
+  }>({
     severity: "error",
     text: ({ name }) => `"${name}" is not a variable here`,
-    hint: ({ name, suggestion, known }) =>
-      didYouMean(suggestion) ?? `put strings in quotes: "${name}"; variables here: ${known}`,
+    hint: ({ name, suggestion, known, isWhole }) => {
+      const quoted = isWhole ? `'"${name}"'` : `"${name}"`;
+      return didYouMean(suggestion) ?? `put strings in quotes: ${quoted}; variables here: ${known}`;
+    },
     explanation:
       "An expression can use the variables of the phase in which it runs. A rule of a route can use the request and " +
       "the identities that policies of the route set; only an MCP rule can use the tool.",

@@ -64,7 +64,7 @@ export const routingMessages = {
   "unreachable-route": message<{ route: string; by: string }>({
     severity: "error",
     text: ({ route, by }) =>
-      `the route "${route}" is never chosen: "${by}" handles every request that it matches`,
+      `the route "${route}" is never chosen: ${route === by ? "the one before it" : `"${by}"`} handles every request that it matches`,
     hint: () => "make its match more specific, or remove it",
     explanation:
       "If two routes match the same requests, only the first is ever chosen (precedence: hostname, exact path, longest " +
@@ -247,6 +247,13 @@ export const routingMessages = {
     hint: () => "add a server to `targets`: { name: tools, mcp: { host: URL } }",
     explanation:
       "The list `targets` is empty, as in a file whose servers are added later. Requests are refused until it has one.",
+  }),
+  "no-ports": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "there is no port here: the gateway takes no requests",
+    hint: () => "add one to `binds`: { port: 3000, listeners: [...] }",
+    explanation:
+      "The list `binds` is empty, as in a file whose ports are added later. Only metrics and readiness are served until it has one.",
   }),
   "duplicate-backend": message<{ name: string }>({
     severity: "error",
