@@ -1,3 +1,4 @@
+import { keySetOf, publicKeyOf } from "../../runtime/contents/public-key-set.ts";
 import type { KeyRegistry } from "../../runtime/store/key-registry.ts";
 import { textReport } from "../diagnostics/report/text.ts";
 import { checkInput } from "../inspect/check-input.ts";
@@ -5,7 +6,6 @@ import { ChoiceError, readChoices, readSpan } from "../inspect/keys/key-choices.
 import { keyFindings, keyJson, keyTable } from "../inspect/keys/key-table.ts";
 import { readLitellmKeys } from "../inspect/keys/litellm-keys.ts";
 import { NoStoreError, openKeys } from "../inspect/keys/open-keys.ts";
-import { publicKeySet } from "../inspect/keys/public-key-set.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
 import { gateway } from "./shared-options.ts";
@@ -122,10 +122,11 @@ function printPublic(
   if (file === undefined) return usage("`gwc keys public` needs a file");
   const read = host.readText(file);
   if (read.kind === "problem") return problem(`"${file}" can't be read: ${read.problem}`);
-  const set = publicKeySet(read.text, kid);
-  return set === undefined
-    ? problem(`"${file}" contains no private key in PEM without a passphrase`)
-    : { exitCode: 0, stdout: `${set}\n` };
+  try {
+    return { exitCode: 0, stdout: `${keySetOf([publicKeyOf(read.text, { keyId: kid })])}\n` };
+  } catch (error) {
+    return problem(`"${file}" ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 async function create({ keys: registry, subject, options }: ActionContext): Promise<CommandResult> {

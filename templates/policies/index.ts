@@ -20,6 +20,7 @@ import { mcpGuardrailsTemplate } from "./mcp-guardrails.ts";
 import { mcpGuardsTemplate } from "./mcp-guards.ts";
 import { oidcTemplate } from "./oidc.ts";
 import type { PolicyTemplate } from "./policy.ts";
+import { publicKeysTemplate } from "./public-keys.ts";
 import { remoteRateLimitTemplate } from "./remote-rate-limit.ts";
 import { requestHeaderModifierTemplate } from "./request-header-modifier.ts";
 import { requestMirrorTemplate } from "./request-mirror.ts";
@@ -60,6 +61,7 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   requestRedirect: requestRedirectTemplate,
   delay: delayTemplate,
   directResponse: directResponseTemplate,
+  publicKeys: publicKeysTemplate,
   userConnections: userConnectionsTemplate,
   a2a: a2aTemplate,
   requestMirror: requestMirrorTemplate,

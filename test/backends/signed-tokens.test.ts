@@ -1,7 +1,10 @@
 import { generateKeyPairSync } from "node:crypto";
-import { createRemoteJWKSet, jwtVerify } from "jose";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { createLocalJWKSet, createRemoteJWKSet, jwtVerify } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
 import { startEcho } from "../harness/echo.ts";
+import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { gwc } from "../harness/gwc.ts";
 import { send } from "../harness/send.ts";
@@ -66,31 +69,49 @@ describe("jwtSign", () => {
     expect(headers.authorization).toBe("Bearer mine");
   });
 
-  it("servers verify tokens by the key sets that a route of the gateway publishes", async () => {
-    const cwd = temporaryFolder({ "ec.pem": pem(keys.ec), "rsa.pem": pem(keys.rsa) });
-    const published: object[] = [];
-    for (const argv of [
-      ["ec.pem", "--kid", "one"],
-      ["rsa.pem", "--kid", "two"],
-    ]) {
-      const { stdout } = await gwc(["keys", "public", ...argv], { cwd });
-      published.push(...JSON.parse(stdout).keys);
-    }
-    const body = JSON.stringify({ keys: published });
-    expect(body).not.toMatch(/"(d|p|q)":/);
-    const headers = { "content-type": "application/json" };
-    const policies = { directResponse: { status: 200, headers, body } };
-    const publisher = await startRoutes({ jwks: { policies, backends: [] } }, nowhere);
-    const keySet = createRemoteJWKSet(new URL(`${publisher.url}/jwks`));
+  it("servers verify tokens by the keys that a route publishes, each with its own", async () => {
+    const own = [
+      { signingKey: "${SIGNING_KEY}", kid: "one", alg: "ES256" },
+      { signingKey: "${RSA_KEY}" },
+    ];
+    const publisher = await startRoutes(
+      { jwks: { policies: { publicKeys: { keys: own } }, backends: [] } },
+      nowhere,
+      {},
+      { RSA_KEY: pem(keys.rsa), SIGNING_KEY: pem(keys.ec) },
+    );
+    const url = `${publisher.url}/jwks`;
+    const published = await send(url, "GET");
+    expect(published.headers).toMatchObject({ "content-type": "application/jwk-set+json" });
+    expect(published.body).not.toMatch(/"(d|p|q|dp|dq|qi)":/);
+    const keySet = createRemoteJWKSet(new URL(url));
     await jwtVerify((await sent("placed"))["x-token"], keySet);
     await jwtVerify((await sent("plain")).authorization.replace("Bearer ", ""), keySet);
+    expect((await send(url, "POST")).status).toBe(405);
+  });
+
+  it("publishes a key that replaces another in its file", async () => {
+    const folder = temporaryFolder({ "key.pem": pem(keys.ec) });
+    const policies = { publicKeys: { keys: [{ signingKey: { file: "key.pem" } }] } };
+    const { url } = await startGateway({ listeners: [{ routes: [{ policies }] }], folder });
+    const published = async () => JSON.parse((await send(url, "GET")).body).keys[0].kty;
+    expect(await published()).toBe("EC");
+    writeFileSync(path.join(folder, "key.pem"), "unfinished");
+    writeFileSync(path.join(folder, "key.pem"), pem(keys.rsa));
+    await eventually(async () => (await published()) === "RSA" || null, "the new key");
+  });
+
+  it("prints the key set of a file", async () => {
+    const cwd = temporaryFolder({ "ec.pem": pem(keys.ec) });
+    const { stdout } = await gwc(["keys", "public", "ec.pem", "--kid", "one"], { cwd });
+    await jwtVerify((await sent("placed"))["x-token"], createLocalJWKSet(JSON.parse(stdout)));
   });
 
   it("a file without a private key has no key set", async () => {
     const cwd = temporaryFolder({ "words.pem": "secret words" });
     const { code, stdout, stderr } = await gwc(["keys", "public", "words.pem"], { cwd });
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toBe('error: "words.pem" contains no private key in PEM without a passphrase\n');
+    expect(stderr).toBe('error: "words.pem" is not a private key in PEM\n');
   });
 
   it("requests within a tenth of its lifetime share a token", async () => {

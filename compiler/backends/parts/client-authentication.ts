@@ -35,6 +35,11 @@ export function signerFields() {
   };
 }
 
+/** Returns the schema of an algorithm that may be absent. */
+export function signingAlgorithm(description: string) {
+  return choice(description, ALGORITHMS);
+}
+
 /** Returns the schema of a private key in a file. */
 export function signingKeySchema() {
   return credentialSchema(
