@@ -75,6 +75,18 @@ it.each([
   ["a valid allow rule next to it still allows", "Allow", [INVALID, '"true"'], 200],
   ["a deny rule that is invalid denies everybody", "Deny", [INVALID], 403],
   ["a deny rule of which one expression is invalid denies", "Deny", ['"false"', INVALID], 403],
+  [
+    "a require rule refuses requests for which one of its expressions is false",
+    "Require",
+    ['"true"', '"false"'],
+    403,
+  ],
+  [
+    "a require rule passes requests for which all of its expressions are true",
+    "Require",
+    ['"true"', '"1 < 2"'],
+    200,
+  ],
   ["a require rule that is invalid is never met", "Require", [INVALID], 403],
   [
     "a require rule of which one expression is invalid is not met",

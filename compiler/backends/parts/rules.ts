@@ -1,8 +1,7 @@
 import { type CelPhase, compileRule } from "../../cel/compile.ts";
 import { type NamedScopes, namedScopes } from "../../cel/kinds/named-scopes.ts";
 import { addProblems, type CelProblem } from "../../cel/parse/problems.ts";
-import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
-import { messages } from "../../diagnostics/messages/index.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Rule } from "../../model/rules.ts";
 import {
   anyText,
@@ -13,7 +12,7 @@ import {
   list,
   object,
 } from "../../schema/schema.ts";
-import { checkIdentities, type IdentityContext, resolveOfRequest } from "./known-identities.ts";
+import { checkIdentities, type IdentityContext } from "./known-identities.ts";
 import { FAILED, tolerated } from "./tolerated-expressions.ts";
 
 /** A rule as configured: an expression and the effect if it is true. */
@@ -21,8 +20,6 @@ export interface RuleConfig {
   readonly action: Rule["action"];
   readonly expression: string;
   readonly origin: Origin;
-  /** The expressions that a rule joins, each with its location. */
-  readonly parts?: readonly Pick<RuleConfig, "expression" | "origin">[];
 }
 
 /**
@@ -57,14 +54,16 @@ export const kubernetesRulesSchema = object(
       {
         matchExpressions: list(expression("A CEL expression."), {
           minItems: 1,
-          description: "CEL expressions, of which one must be true.",
+          description: "CEL expressions, each of which is a rule.",
         }),
       },
       { required: ["matchExpressions"], description: "Condition for the action." },
     ),
-    action: choice("Effect if one of the expressions is true.", ["Allow", "Deny", "Require"], {
-      default: "Allow",
-    }),
+    action: choice(
+      "Effect of the expressions: `Allow` needs one of them to be true, `Deny` refuses what makes one true, and `Require` needs all to be true.",
+      ["Allow", "Deny", "Require"],
+      { default: "Allow" },
+    ),
   },
   { required: ["policy"] },
 );
@@ -84,23 +83,12 @@ export function lowerRules(
   });
 }
 
-/**
- * Reads the rules of `Authorization`. Each expression allows or denies by itself. Require needs any one of its
- * expressions to be true, so these are joined into one rule.
- */
+/** Reads the rules of `Authorization`: each expression allows, denies or is required by itself, as in agentgateway. */
 export function lowerKubernetesRules(
   { policy: { matchExpressions }, action = "Allow" }: Infer<typeof kubernetesRulesSchema>,
   origin: Origin,
 ): readonly RuleConfig[] {
   const at = childOf(origin, "policy", "matchExpressions");
-  if (action === "Require" && matchExpressions.length > 1) {
-    const any = matchExpressions.map((each) => `(${each})`).join(" || ");
-    const parts = matchExpressions.map((expression, index) => ({
-      expression,
-      origin: childOf(at, index),
-    }));
-    return [{ action: "require", expression: any, origin: at, parts }];
-  }
   const verdict = ({ Allow: "allow", Deny: "deny", Require: "require" } as const)[action];
   return matchExpressions.map((expression, index) => ({
     action: verdict,
@@ -134,37 +122,17 @@ function failedRule({ action, expression: text, origin }: RuleConfig, phase: Cel
 }
 
 function resolveRule(
-  { action, expression: text, origin, parts }: RuleConfig,
+  { action, expression: text, origin }: RuleConfig,
   phase: CelPhase,
   context: IdentityContext,
 ): Rule | undefined {
-  const own = parts?.map(({ expression: part, origin: at }) =>
-    resolveOfRequest({ text: part, origin: at }, { phase, slot: action }, context),
-  );
-  if (own?.includes(undefined)) return undefined;
   const { expression, cases, problems } = compileRule(text, phase, action);
-  const absent =
-    own === undefined ? checkIdentities({ text, origin }, expression, phase, context) : [];
-  if (own === undefined) {
-    const isFollowUp = (problem: CelProblem) =>
-      problem.code === "cel-denies-absent" && absent.includes(problem.params.variable);
-    const others = problems.filter((problem) => !isFollowUp(problem));
-    addProblems(others, origin, context.diagnostics);
-  } else if (expression === undefined) {
-    addJoinedProblems(problems, origin, context.diagnostics);
-  }
+  const absent = checkIdentities({ text, origin }, expression, phase, context);
+  const isFollowUp = (problem: CelProblem) =>
+    problem.code === "cel-denies-absent" && absent.includes(problem.params.variable);
+  const others = problems.filter((problem) => !isFollowUp(problem));
+  addProblems(others, origin, context.diagnostics);
   return expression && { action, text, expression, cases, origin };
-}
-
-/** Reports errors that only the joined expression has, at the location of all of its parts. */
-function addJoinedProblems(
-  problems: readonly CelProblem[],
-  origin: Origin,
-  diagnostics: Diagnostics,
-): void {
-  for (const { within: _within, ...problem } of problems) {
-    if (messages[problem.code].severity === "error") diagnostics.add({ ...problem, at: origin });
-  }
 }
 
 /** Returns the scopes that rules require of tokens; `undefined` if none. */
