@@ -22,7 +22,7 @@ import { mcpGuardrails } from "./mcp-guardrails.ts";
 import { mcpGuards } from "./mcp-guards.ts";
 import { oidc } from "./oidc.ts";
 import type { Policy } from "./policy.ts";
-import { publicKeys } from "./public-keys.ts";
+import { publishedKeys } from "./public-keys.ts";
 import { remoteRateLimit } from "./remote-rate-limit.ts";
 import { requestHeaderModifier } from "./request-header-modifier.ts";
 import { requestMirror } from "./request-mirror.ts";
@@ -61,7 +61,7 @@ const units = {
   requestRedirect,
   delay,
   directResponse,
-  publicKeys,
+  publicKeys: publishedKeys,
   userConnections,
   a2a,
   mcpGuards,

@@ -50,7 +50,7 @@ const schema = object(
 );
 
 /** Publishes the keys of tokens that the gateway signs. */
-export const publicKeys: Policy<
+export const publishedKeys: Policy<
   "publicKeys",
   PublicKeysConfig,
   PublicKeysNode,

@@ -1,7 +1,7 @@
 import { createPublicKey, type JsonWebKey } from "node:crypto";
 import { readPrivateKey, type SigningAlgorithm } from "./private-key.ts";
 
-/** What a key set says about a key in addition to the key. */
+/** Fields of a key in a key set, in addition to the key. */
 export interface KeyDetails {
   readonly keyId?: string | undefined;
   readonly algorithm?: SigningAlgorithm | undefined;

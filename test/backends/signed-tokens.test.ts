@@ -1,15 +1,12 @@
 import { generateKeyPairSync } from "node:crypto";
-import { writeFileSync } from "node:fs";
-import path from "node:path";
-import { createLocalJWKSet, createRemoteJWKSet, jwtVerify } from "jose";
+import { createLocalJWKSet, jwtVerify } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
 import { startEcho } from "../harness/echo.ts";
-import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { gwc } from "../harness/gwc.ts";
 import { send } from "../harness/send.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
-import { nowhere, startRoutes } from "../policies/routes.ts";
+import { startRoutes } from "../policies/routes.ts";
 
 const keys = {
   ec: generateKeyPairSync("ec", { namedCurve: "prime256v1" }),
@@ -67,38 +64,6 @@ describe("jwtSign", () => {
     const { protectedHeader } = await jwtVerify(headers["x-token"], keys.ec.publicKey);
     expect(protectedHeader).toEqual({ alg: "ES256", kid: "one", typ: "JWT" });
     expect(headers.authorization).toBe("Bearer mine");
-  });
-
-  it("servers verify tokens by the keys that a route publishes, each with its own", async () => {
-    const own = [
-      { signingKey: "${SIGNING_KEY}", kid: "one", alg: "ES256" },
-      { signingKey: "${RSA_KEY}" },
-    ];
-    const publisher = await startRoutes(
-      { jwks: { policies: { publicKeys: { keys: own } }, backends: [] } },
-      nowhere,
-      {},
-      { RSA_KEY: pem(keys.rsa), SIGNING_KEY: pem(keys.ec) },
-    );
-    const url = `${publisher.url}/jwks`;
-    const published = await send(url, "GET");
-    expect(published.headers).toMatchObject({ "content-type": "application/jwk-set+json" });
-    expect(published.body).not.toMatch(/"(d|p|q|dp|dq|qi)":/);
-    const keySet = createRemoteJWKSet(new URL(url));
-    await jwtVerify((await sent("placed"))["x-token"], keySet);
-    await jwtVerify((await sent("plain")).authorization.replace("Bearer ", ""), keySet);
-    expect((await send(url, "POST")).status).toBe(405);
-  });
-
-  it("publishes a key that replaces another in its file", async () => {
-    const folder = temporaryFolder({ "key.pem": pem(keys.ec) });
-    const policies = { publicKeys: { keys: [{ signingKey: { file: "key.pem" } }] } };
-    const { url } = await startGateway({ listeners: [{ routes: [{ policies }] }], folder });
-    const published = async () => JSON.parse((await send(url, "GET")).body).keys[0].kty;
-    expect(await published()).toBe("EC");
-    writeFileSync(path.join(folder, "key.pem"), "unfinished");
-    writeFileSync(path.join(folder, "key.pem"), pem(keys.rsa));
-    await eventually(async () => (await published()) === "RSA" || null, "the new key");
   });
 
   it("prints the key set of a file", async () => {

@@ -7,7 +7,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Protocol and encoding of an OTLP server, as OpenTelemetry's variables name them. */
 export type ExporterProtocol = "grpc" | "http/protobuf" | "http/json";
 
-/** What the variables of OpenTelemetry's exporters say about traces; `undefined` for what none of them sets. */
+/** Settings of traces in the variables of OpenTelemetry's exporters; `undefined` for those that none of them sets. */
 export interface ExporterVariables {
   readonly endpoint: CollectorEndpoint | undefined;
   readonly protocol: ExporterProtocol | undefined;
