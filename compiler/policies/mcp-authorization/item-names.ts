@@ -11,19 +11,17 @@ export function checkItemNames(
   targets: ItemTargets,
   diagnostics: Diagnostics,
 ): void {
-  for (const rule of rules) {
-    for (const { expression, origin } of rule.parts ?? [rule]) {
-      for (const compared of comparedNames(expression, "mcp")) {
-        const at = { ...origin, within: compared.within };
-        const { path, text } = compared;
-        if (path.endsWith(".target")) {
-          const suggestion = nearTarget(text, targets);
-          if (suggestion === undefined) continue;
-          diagnostics.report("mcp-unknown-target", at, { name: text, suggestion });
-        } else {
-          const form = unprefixed(compared, targets);
-          if (form !== undefined) diagnostics.report("mcp-prefixed-name", at, { name: text, form });
-        }
+  for (const { expression, origin } of rules) {
+    for (const compared of comparedNames(expression, "mcp")) {
+      const at = { ...origin, within: compared.within };
+      const { path, text } = compared;
+      if (path.endsWith(".target")) {
+        const suggestion = nearTarget(text, targets);
+        if (suggestion === undefined) continue;
+        diagnostics.report("mcp-unknown-target", at, { name: text, suggestion });
+      } else {
+        const form = unprefixed(compared, targets);
+        if (form !== undefined) diagnostics.report("mcp-prefixed-name", at, { name: text, form });
       }
     }
   }
