@@ -1,3 +1,4 @@
+import { acceptsKey } from "../auth/subscription-tokens.ts";
 import { TunnelRelay } from "../backends/host.ts";
 import type { LlmCost } from "../cel/variables.ts";
 import { type Exchange, logFields } from "../http/exchange.ts";
@@ -36,7 +37,7 @@ export async function serveRealtime(exchange: Exchange, service: RealtimeService
   const { provider } = target;
   // Messages are read for their usage, so they must not be compressed.
   exchange.removeRequestHeader("sec-websocket-extensions");
-  if (provider.clientKey === undefined) removeProtocolKey(exchange);
+  removeProtocolKey(exchange, provider);
   const path = realtimePath(exchange, target, requested);
   const openTunnel = (_: Exchange, protocol: string) =>
     new RealtimeRelay(exchange, protocol, provider, modelOf(requested, target));
@@ -45,18 +46,24 @@ export async function serveRealtime(exchange: Exchange, service: RealtimeService
 
 /**
  * Removes the key that browsers send among the offered protocols, because they cannot set headers. It is meant for the
- * gateway.
+ * gateway, or for a provider that may get the client's key.
  */
-function removeProtocolKey(exchange: Exchange): void {
+function removeProtocolKey(exchange: Exchange, { clientKey, system }: Provider): void {
   const name = "sec-websocket-protocol";
   const offered = headerValue(exchange.requestHeaders, name)?.split(",") ?? [];
   const kept = offered
     .map((each) => each.trim())
-    .filter((each) => !each.startsWith("openai-insecure-api-key."));
+    .filter((each) => {
+      if (!each.startsWith(PROTOCOL_KEY)) return true;
+      return clientKey !== undefined && acceptsKey(system, each.slice(PROTOCOL_KEY.length));
+    });
   if (kept.length === offered.length) return;
   if (kept.length === 0) exchange.removeRequestHeader(name);
   else exchange.setRequestHeader(name, kept.join(", "));
 }
+
+/** Beginning of the protocol that is a key. */
+const PROTOCOL_KEY = "openai-insecure-api-key.";
 
 /** Returns the path with the client's query, and the provider's name of the model. Transcriptions have no model. */
 function realtimePath(

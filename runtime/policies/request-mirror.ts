@@ -1,3 +1,4 @@
+import { withoutSubscription } from "../auth/subscription-tokens.ts";
 import { upstreamCall } from "../backends/host.ts";
 import { isBodySource } from "../http/body/body.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -14,11 +15,16 @@ export interface MirrorSettings {
   readonly timeout: number;
 }
 
-/** Sends a copy of the request with its body. Its response and its failures are ignored. */
+/**
+ * Sends a copy of the request with its body. Its response and its failures are ignored. The token of a client's subscription is
+ * meant for one vendor, so the copy does not have it.
+ */
 export function mirrorRequest(exchange: Exchange, settings: MirrorSettings): void {
   const { upstream, share } = settings;
   if (share < 1 && Math.random() >= share) return;
-  const call = upstreamCall(exchange, upstream);
+  const sent = upstreamCall(exchange, upstream);
+  const headers = withoutSubscription(sent.headers, (name) => exchange.header(name));
+  const call = { ...sent, headers };
   const { body } = call;
   if (!isBodySource(body)) {
     start(exchange, settings, call);

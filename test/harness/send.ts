@@ -11,7 +11,7 @@ export interface Response {
 export async function send(
   url: string,
   method: string,
-  headers: Record<string, string> = {},
+  headers: Record<string, string | string[]> = {},
   body?: string | Buffer,
 ): Promise<Response> {
   const response = await request(url, { method, headers, ...(body === undefined ? {} : { body }) });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
@@ -48,7 +49,7 @@ type Path = keyof typeof requests;
 async function sentTo(
   names: readonly Provider[],
   path: string,
-  headers: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string | string[]>>,
 ) {
   const servers = await Promise.all(
     names.map(() => startScripted((response) => void response.writeHead(529).end(), "anything")),
@@ -109,6 +110,62 @@ describe.each(cases)("a token of %s with the provider %s", (_, name, headers, ow
       }
     },
   );
+});
+
+const TOKEN = "sk-ant-oat01-abc";
+
+/** Shapes in which clients may send a token, by mistake or to get it past the gateway. */
+const shapes: readonly Readonly<Record<string, string | string[]>>[] = [
+  { "x-api-key": TOKEN },
+  { "api-key": TOKEN },
+  { "x-goog-api-key": TOKEN },
+  { authorization: TOKEN },
+  { authorization: `Bearer\t${TOKEN}` },
+  { authorization: `Basic ${TOKEN}` },
+  { authorization: `Bearer "${TOKEN}"` },
+  { authorization: `Bearer sk-1, Bearer ${TOKEN}` },
+  { authorization: ["Bearer sk-1", `Bearer ${TOKEN}`] },
+  { authorization: "Bearer sk-1", "x-api-key": TOKEN },
+  { "x-api-key": TOKEN, "chatgpt-account-id": "acct_1" },
+];
+
+it.each(shapes)("a token reaches only its vendor, however it is sent: %j", async (headers) => {
+  const others = ["openai", "azure", "gemini", "bedrock", "custom", "groq"] as const;
+  const sent = (await sentTo(others, "/v1/messages", headers)).flat();
+  expect(sent).toHaveLength(others.length);
+  for (const { url, headers: got } of sent) {
+    expect(JSON.stringify([url, got])).not.toContain(TOKEN);
+  }
+});
+
+it("the account of a subscription reaches only its vendor", async () => {
+  const { "chatgpt, by its account": account } = tokens;
+  const [own = [], other = []] = await sentTo(["responses", "groq"], "/v1/responses", account[0]);
+  expect(own[0]?.headers).toHaveProperty("chatgpt-account-id");
+  expect(other[0]?.headers).not.toHaveProperty("chatgpt-account-id");
+});
+
+it("a mirror gets the call without the token", async () => {
+  const mirror = await startScripted((response) => void response.end(), "anything");
+  const server = await startScripted((response) => void response.writeHead(529).end(), "anything");
+  const policies = {
+    ...{ backendAuth: { passthrough: {} }, ai: { routes: { "*": "messages" } } },
+    requestMirror: { backend: { host: mirror.host }, percentage: 1 },
+  };
+  const ai = { provider: { anthropic: {} }, hostOverride: server.host };
+  const gateway = await startGateway({
+    listeners: [{ routes: [{ policies, backends: [{ ai }] }] }],
+  });
+  const body = JSON.stringify({ model: "m", ...requests["/v1/messages"] });
+  const { authorization } = tokens.claude[0];
+  for (const headers of [{ authorization }, { authorization: "Bearer sk-1" }]) {
+    const typed = { "content-type": "application/json", ...headers };
+    await send(`${gateway.url}/v1/messages`, "POST", typed, body);
+  }
+  await eventually(() => (mirror.received.length === 2 ? mirror.received : null), "two copies");
+  const got = mirror.received.map(({ headers }) => headers.authorization);
+  expect(got.toSorted()).toEqual(["Bearer sk-1", undefined]);
+  expect(server.received[0]?.headers).toMatchObject({ authorization });
 });
 
 it("the next provider does not get a token that the first one refused", async () => {

@@ -1,3 +1,4 @@
+import { type SubscriptionToken, subscriptionToken } from "../../auth/subscription-tokens.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { withoutLines, withoutOtherLines } from "../../http/headers/header-lines.ts";
 import { headerValue, withoutHeaders } from "../../http/headers/header-list.ts";
@@ -11,7 +12,6 @@ import {
   type Provider,
   VENDOR_PREFIXES,
 } from "../providers/provider.ts";
-import { systemsOfToken } from "./subscriptions.ts";
 import type { LlmTarget } from "./target.ts";
 
 /**
@@ -51,8 +51,8 @@ export function requestLines(
   const replaced = isNative ? provider.replacedLines : provider.foreignLines;
   const name = provider.clientKey && keyHeaderName(provider.clientKey, path);
   // Fast path: the key is mostly in the header where the provider reads it.
-  const isOAuth = name !== undefined && systemsOfToken(exchange) !== undefined;
-  const kept = name && !isOAuth ? withoutOtherLines(sent, replaced, name) : undefined;
+  const isOfSubscription = name !== undefined && tokenOf(exchange) !== undefined;
+  const kept = name && !isOfSubscription ? withoutOtherLines(sent, replaced, name) : undefined;
   if (kept !== undefined) return kept + own;
   const key = fieldLines(keyHeader(exchange, provider, path));
   return key === undefined ? undefined : withoutLines(sent, replaced) + own + key;
@@ -80,16 +80,20 @@ function keyHeader(
 ): readonly string[] {
   const name = clientKey && keyHeaderName(clientKey, path);
   if (name === undefined) return NO_HEADERS;
-  const systems = systemsOfToken(exchange);
-  if (systems !== undefined) {
-    const token = exchange.header("authorization") ?? "";
-    return systems.includes(system) ? ["authorization", token] : NO_HEADERS;
+  const token = tokenOf(exchange);
+  if (token !== undefined) {
+    const { systems, header } = token;
+    return systems.includes(system) ? [header, exchange.header(header) ?? ""] : NO_HEADERS;
   }
   const key = clientCredential(exchange, name);
   return key === undefined ? NO_HEADERS : [name, key];
 }
 
 const NO_HEADERS: readonly string[] = [];
+
+function tokenOf(exchange: Exchange): SubscriptionToken | undefined {
+  return subscriptionToken((name) => exchange.header(name));
+}
 
 /** Returns the client's key in the form of another header. */
 function clientCredential(exchange: Exchange, header: KeyHeaderName): string | undefined {

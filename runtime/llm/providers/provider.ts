@@ -1,3 +1,4 @@
+import { ACCOUNT_HEADER } from "../../auth/subscription-tokens.ts";
 import { type HealthSettings, ServerHealth } from "../../backends/server-health.ts";
 import { HeaderNames } from "../../http/headers/header-lines.ts";
 import { type AddedFields, addedFields, fieldLines } from "../../http/http1/fields.ts";
@@ -102,7 +103,11 @@ export function openProvider(settings: ProviderSettings): Provider {
   const { name, system, model, prices, headers = [], clientKey, health, ...server } = settings;
   const { set = [], add = [] } = server.responseHeaders ?? {};
   const changed = [...set, ...add];
-  const withheld = new Set([...CREDENTIALS, ...headers.filter((_, index) => index % 2 === 0)]);
+  const withheld = new Set([
+    ...CREDENTIALS,
+    ...(system === "openai" ? [] : [ACCOUNT_HEADER]),
+    ...headers.filter((_, index) => index % 2 === 0),
+  ]);
   const replaced = new Set([...withheld, ...OF_BODY, ...OF_SIGNATURE]);
   const upstream = openUpstream(server);
   const own = [...headers, "host", upstream.authority];
