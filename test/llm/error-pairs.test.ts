@@ -95,6 +95,8 @@ interface Failure {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly message: string;
+  /** Whether it is an event of a stream. */
+  readonly isEvent?: true;
   /** The most specific word of the provider for it. */
   readonly code?: string;
   readonly param?: string;
@@ -213,7 +215,7 @@ let next: Failure;
 
 beforeAll(async () => {
   const { host } = await startScripted((response) => {
-    const type = { "content-type": "application/json" };
+    const type = { "content-type": next.isEvent ? "text/event-stream" : "application/json" };
     response.writeHead(next.status, { ...type, ...next.headers }).end(next.body);
   }, "anything");
   gateway = await startGateway({
@@ -275,6 +277,27 @@ describe.each(pairs)("an error for a client of %s from a provider of %s", (clien
     if (provider === "converse") expect(body).not.toContain(failure.message);
   });
 });
+
+it.each([
+  ["completions", 502],
+  ["messages", 503],
+] as const)(
+  "an error that is all of a stream of %s is the provider's own",
+  async (format, status) => {
+    const { body, headers } = providers[format][1]("overloaded");
+    next = { status: 200, headers, body: `data: ${body}\n\n`, message: "", isEvent: true };
+    const { path = "", body: request = {} } = clients[format] ?? {};
+    const response = await send(
+      `${gateway.url}/${format}/${format}${path}`,
+      "POST",
+      { "content-type": "application/json" },
+      JSON.stringify({ ...request, stream: true }),
+    );
+    expect(response.status).toBe(status);
+    expect(response.body).toBe(body);
+    expect(response.headers).toMatchObject({ ...headers, "content-type": "application/json" });
+  },
+);
 
 /** OpenAI's clients get the types of providers of its formats as they are. */
 function expectedType(client: string, provider: Provider, kind: Kind): string {

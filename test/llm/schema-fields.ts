@@ -17,7 +17,20 @@ const maxDepth = 12;
 
 /** Every optional field of a definition, in each of the shapes that it may have. */
 export function fieldsOfSchema(definitions: Definitions, name: string): readonly SchemaField[] {
-  const walk = new SchemaWalk(definitions);
+  return fieldsOf(definitions, name, false);
+}
+
+/** Every field of a definition with a value of its own, whether it is required or not: its parts are fields themselves. */
+export function allFieldsOfSchema(definitions: Definitions, name: string): readonly SchemaField[] {
+  return fieldsOf(definitions, name, true);
+}
+
+function fieldsOf(
+  definitions: Definitions,
+  name: string,
+  withRequired: boolean,
+): readonly SchemaField[] {
+  const walk = new SchemaWalk(definitions, withRequired);
   walk.visit({ $ref: `#/$defs/${name}` }, { path: "", place: (value) => value, above: [] });
   return walk.fields;
 }
@@ -33,9 +46,11 @@ interface Place {
 class SchemaWalk {
   readonly fields: SchemaField[] = [];
   readonly #definitions: Definitions;
+  readonly #withRequired: boolean;
 
-  constructor(definitions: Definitions) {
+  constructor(definitions: Definitions, withRequired: boolean) {
     this.#definitions = definitions;
+    this.#withRequired = withRequired;
   }
 
   visit(schema: JsonValue, at: Place): void {
@@ -59,13 +74,22 @@ class SchemaWalk {
     for (const [key, property] of Object.entries(properties)) {
       const path = at.path === "" ? key : `${at.path}.${key}`;
       const place = (value: JsonValue) => at.place({ ...smallest, [key]: value });
-      if (!(key in smallest)) {
-        for (const value of this.#values(property)) {
-          this.fields.push({ path, withField: place(value), without: at.place(smallest) });
-        }
+      const isSkipped = this.#withRequired && this.#isFixed(property);
+      const values = isSkipped ? [] : this.#values(property);
+      const { [key]: own, ...others } = smallest;
+      const isTried = own === undefined || this.#withRequired;
+      for (const value of isTried ? values : []) {
+        if (this.#withRequired && hasParts(value)) continue;
+        this.fields.push({ path, withField: place(value), without: at.place(others) });
       }
       this.visit(property, { ...at, path, place });
     }
+  }
+
+  /** Whether a schema allows one value only. */
+  #isFixed(schema: JsonValue): boolean {
+    const found = this.#resolved(schema);
+    return found.const !== undefined || (Array.isArray(found.enum) && found.enum.length === 1);
   }
 
   /** With what all of its parts say. */
@@ -97,6 +121,8 @@ class SchemaWalk {
     if (branches.length > 0) return branches.flatMap((branch) => this.#values(branch));
     if (Array.isArray(found.enum)) return found.enum.filter((value) => value !== null);
     if (found.type === "boolean") return [true, false];
+    const isFree = found.type === "object" && found.properties === undefined;
+    if (this.#withRequired && isFree) return [{ abc: "abc" }];
     const value = this.#smallest(found);
     return value === null || value === undefined ? [] : [value];
   }
@@ -131,6 +157,12 @@ class SchemaWalk {
         return type === "null" ? null : {};
     }
   }
+}
+
+/** Whether a value is an object with named fields, or a list of such. An object of any fields has one, `abc`. */
+function hasParts(value: JsonValue): boolean {
+  if (Array.isArray(value)) return value.every(hasParts);
+  return isObject(value) && value.abc === undefined;
 }
 
 function nameOf({ $ref }: Definitions): string | undefined {

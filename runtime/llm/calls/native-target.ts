@@ -11,6 +11,7 @@ import type {
 import type { LlmError } from "../chat/llm-error.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
 import { cutOff, eventTooLong } from "../formats/broken-stream.ts";
+import { eventData } from "../formats/event-bytes.ts";
 import { type ChatCall, writtenBody } from "./chat-call.ts";
 import { MAX_EVENT } from "./limits.ts";
 import type { LlmTarget, StreamRelay, TargetSettings, WholeResponse } from "./target.ts";
@@ -131,6 +132,11 @@ class NativeStream implements StreamRelay {
     if (this.#state !== "open") return { output: [], hasContent: false, state: this.#state };
     if (!this.#watcher.hasEnded) return this.#fail(cutOff.error);
     return { output: [], hasContent: true, state: this.#set("ended") };
+  }
+
+  get sentError(): string | undefined {
+    if (this.#failure === undefined || this.#format.name === "responses") return undefined;
+    return eventData(this.#failure.event);
   }
 
   fail(error: LlmError): string {

@@ -13,5 +13,14 @@ export function noteWarning({ record }: Exchange, warning: string): string {
   return text;
 }
 
+/** Header of a whole response, trailer and comment of a stream, that name fields which the client's format does not express. */
+export const LOST_HEADER = "x-llm-response-dropped";
+
+/** Logs such fields. */
+export function noteLost({ record }: Exchange, names: string): string {
+  logFields(record).set("llm.response.dropped", names);
+  return names;
+}
+
 /** Maximum length of a warning, in characters. */
 const MAX_WARNING = 300;

@@ -1,8 +1,9 @@
-import { withoutHeader } from "../../http/headers/header-list.ts";
+import { withoutHeader, withoutHeaders } from "../../http/headers/header-list.ts";
+import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import type { ResponseFacts, StreamFraming } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
-import { noteWarning, WARNING_HEADER } from "./note-warning.ts";
+import { LOST_HEADER, noteLost, noteWarning, WARNING_HEADER } from "./note-warning.ts";
 import { isOfProvider } from "./provider-failure.ts";
 import type { ReceivedHead } from "./received-head.ts";
 import { GuardedStream, guardError } from "./response-guard.ts";
@@ -18,6 +19,7 @@ export class StreamTransfer implements Transfer {
   readonly #client: StreamResponse;
   /** Form of the client's stream; `undefined` for server-sent events. */
   readonly #framing: StreamFraming | undefined;
+  readonly #head: ReceivedHead;
   /** Whether it has failed, and guards are checking the provider's error. */
   #isEnding = false;
   /** Whether the client accepts more data. */
@@ -25,6 +27,7 @@ export class StreamTransfer implements Transfer {
 
   constructor(owner: TransferOwner, head: ReceivedHead) {
     this.#owner = owner;
+    this.#head = head;
     const { exchange, call, target, model, keepAlive, guard, errors } = owner.context;
     this.#framing = errors.framing;
     const type = errors.framing?.contentType ?? "text/event-stream";
@@ -91,10 +94,10 @@ export class StreamTransfer implements Transfer {
     const client = this.#client;
     if (owner.isOver) return true;
     if (hasContent) owner.contentBegan();
-    const warning = state === "ended" ? this.#warning() : undefined;
+    const notes = state === "ended" ? this.#notes() : [];
     const framed = this.#framed(output);
     owner.context.recording?.add(framed);
-    if (warning !== undefined) client.write(this.#commented(warning), hasContent);
+    if (notes.length > 0) client.write(this.#commented(notes), hasContent);
     const isReady = client.write(framed, hasContent || state === "ended");
     if (state === "open") {
       this.#isReady = isReady;
@@ -102,28 +105,44 @@ export class StreamTransfer implements Transfer {
     }
     if (state === "ended") {
       owner.respond(this.#relay.facts);
-      client.end([], warning === undefined ? undefined : [WARNING_HEADER, warning]);
+      client.end([], notes.length === 0 ? undefined : notes);
     } else {
       owner.abort();
       if (owner.isRejected && !client.hasBegun) owner.reject(state, this.#relay.facts);
-      else if (owner.isRejected || !client.hasBegun) owner.fail(state, isOfProvider(state), true);
+      else if (owner.isRejected || !client.hasBegun)
+        owner.fail(this.#withProvidersError(state), isOfProvider(state), true);
       else void this.#failGuarded(state);
     }
     return true;
   }
 
-  /** Logs a problem of the ended stream, and returns it; `undefined` if there is none. A cache does not get such a stream. */
-  #warning(): string | undefined {
-    const { warning } = this.#relay;
-    if (warning === undefined) return undefined;
+  /** Returns an error that is all of the stream with its own JSON, if that has the client's format. */
+  #withProvidersError(error: LlmError): LlmError {
+    const { sentError } = this.#relay;
+    if (sentError === undefined) return error;
+    const headers = withoutHeaders(endToEnd(this.#head.headers, ""), OF_STREAM);
+    headers.push("content-type", "application/json");
+    return { ...error, own: { body: Buffer.from(sentError), headers } };
+  }
+
+  /** Logs what the client must know of the ended stream, and returns it as trailers. A cache gets no stream with a problem. */
+  #notes(): readonly string[] {
+    const { warning, lost } = this.#relay;
     const { exchange, recording } = this.#owner.context;
-    recording?.drop();
-    return noteWarning(exchange, warning);
+    const notes: string[] = [];
+    if (warning !== undefined) {
+      recording?.drop();
+      notes.push(WARNING_HEADER, noteWarning(exchange, warning));
+    }
+    if (lost !== undefined) notes.push(LOST_HEADER, noteLost(exchange, lost));
+    return notes;
   }
 
   /** Many clients do not read trailers. Clients of server-sent events skip comments. */
-  #commented(warning: string): readonly string[] {
-    return this.#framing === undefined ? [`: ${WARNING_HEADER}: ${warning}\n\n`] : [];
+  #commented(notes: readonly string[]): readonly string[] {
+    if (this.#framing !== undefined) return [];
+    const names = notes.filter((_, index) => index % 2 === 0);
+    return names.map((name, index) => `: ${name}: ${notes[2 * index + 1]}\n\n`);
   }
 
   /** Returns events in the form of the client. */
@@ -139,3 +158,10 @@ export class StreamTransfer implements Transfer {
     this.#owner.fail(guard === undefined ? error : await guardError(error, guard), false, true);
   }
 }
+
+/** Headers of a stream that an error of its own does not have. */
+const OF_STREAM: ReadonlySet<string> = new Set([
+  "content-type",
+  "content-encoding",
+  "cache-control",
+]);

@@ -105,6 +105,8 @@ export interface WholeResponse {
   readonly facts: ResponseFacts;
   /** Problem of the response, for its client and the log; `undefined` if there is none. */
   readonly warning?: string | undefined;
+  /** Names of the provider's fields that the client's format does not express; `undefined` if there are none. */
+  readonly lost?: string | undefined;
 }
 
 /** Converts one stream of a provider for the client. */
@@ -112,6 +114,10 @@ export interface StreamRelay {
   readonly facts: ResponseFacts;
   /** Problem of a stream that has ended, for its client and the log; `undefined` if there is none. */
   readonly warning?: string | undefined;
+  /** Names of the provider's fields so far that the client's format does not express; `undefined` if there are none. */
+  readonly lost?: string | undefined;
+  /** JSON of the error that the provider has sent, if it is one of the client's format; `undefined` otherwise. */
+  readonly sentError?: string | undefined;
   /** Number of the provider's events with content so far, independent of how they were chunked. */
   readonly pieces: number;
   /** Returns the client's output for a chunk. */

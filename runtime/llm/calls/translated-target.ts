@@ -15,9 +15,12 @@ import type {
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import { type ChatRequest, hasHostedTools, type ToolChoice, type Turn } from "../chat/request.ts";
 import type { ChatResponse, StopReason } from "../chat/response.ts";
+import { LostFields } from "../chat/response-fields.ts";
 import { isContent, type StreamEvent } from "../chat/stream-event.ts";
 import type { StreamStep } from "../chat/stream-step.ts";
+import type { Usage } from "../chat/usage.ts";
 import { parseObject } from "../formats/parse-object.ts";
+import { lacksTier } from "../formats/service-tiers.ts";
 import { isShortName, shortName } from "../formats/short-name.ts";
 import { type ChatCall, editedObject } from "./chat-call.ts";
 import type { dropUnsupported } from "./drop-unsupported.ts";
@@ -81,6 +84,9 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
       const body = parseObject(text);
       if (body === undefined) throw new Error("the response is not a JSON object");
       const read = withClientNames(format.readResponse(body), toolNamesOf(client, call.body));
+      const lost = new LostFields();
+      lost.note(body, format.responseFields);
+      noteTier(lost, client, read.usage);
       const response = serial.has(call) ? withFirstCall(read) : read;
       const { id, model: named, usage, stop } = response;
       const checked = checks.get(call);
@@ -89,6 +95,7 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
       return {
         text: client.writeResponse(complete, { body: call.body, model, started: call.started }),
         warning: checked && responseWarning(response, checked.checks),
+        lost: lost.names,
         facts: {
           id,
           model: named === "" ? undefined : named,
@@ -101,12 +108,20 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
       const writer = client.openStream({ body: call.body, model, started: call.started });
       const names = toolNamesOf(client, call.body);
       const checked = checks.get(call);
-      return new TranslatedStream(format.openStream(MAX_EVENT), writer, names, {
+      const lost = new LostFields();
+      return new TranslatedStream(format.openStream(MAX_EVENT, lost), writer, names, {
         isSerial: serial.has(call),
         checks: checked && streamedChecks(checked),
+        lost,
+        client,
       });
     },
   };
+}
+
+/** Notes the tier of a response for which the client's format has no word. */
+function noteTier(lost: LostFields, { name }: ClientFormat, usage: Usage | undefined): void {
+  if (lacksTier(name, usage)) lost.add("service_tier");
 }
 
 /** Checks of the response to a call. */
@@ -175,6 +190,9 @@ interface StreamHandling {
   /** Whether only the first tool call is forwarded. */
   readonly isSerial: boolean;
   readonly checks: StreamedChecks | undefined;
+  /** Fields that are not translated. */
+  readonly lost: LostFields;
+  readonly client: ClientFormat;
 }
 
 /** Converts the provider's stream to the client's. */
@@ -211,6 +229,12 @@ class TranslatedStream implements StreamRelay {
 
   get warning(): string | undefined {
     return this.#handling.checks?.warning();
+  }
+
+  get lost(): string | undefined {
+    const { lost, client } = this.#handling;
+    noteTier(lost, client, this.facts.usage);
+    return lost.names;
   }
 
   fail(error: LlmError): string {

@@ -7,7 +7,7 @@ import { bufferOf } from "../chat/stream-step.ts";
 import { parseObject } from "../formats/parse-object.ts";
 import { isJson, requestIdOf } from "./call-headers.ts";
 import { MAX_AT_ONCE, MAX_ERROR, MAX_WHOLE, RETRIED_STATUSES } from "./limits.ts";
-import { noteWarning, WARNING_HEADER } from "./note-warning.ts";
+import { LOST_HEADER, noteLost, noteWarning, WARNING_HEADER } from "./note-warning.ts";
 import { INVALID_RESPONSE, serverError } from "./provider-failure.ts";
 import { ReceivedBody, type ReceivedHead } from "./received-head.ts";
 import { guardText, guardWhole, type ResponseGuard } from "./response-guard.ts";
@@ -118,6 +118,9 @@ export class WholeTransfer implements Transfer {
     const whole = this.#readWhole(received);
     if (whole?.warning !== undefined) {
       exchange.setResponseHeader(WARNING_HEADER, noteWarning(exchange, whole.warning));
+    }
+    if (whole?.lost !== undefined) {
+      exchange.setResponseHeader(LOST_HEADER, noteLost(exchange, whole.lost));
     }
     const isUncounted = whole?.facts.usage === undefined && whole?.facts.counted === undefined;
     if (isUncounted) this.#estimate = Math.ceil(content.length / 4);

@@ -7,6 +7,7 @@ import type { FitSchema } from "./fitted-schema.ts";
 import type { LlmError } from "./llm-error.ts";
 import type { ChatRequest } from "./request.ts";
 import type { ChatResponse } from "./response.ts";
+import type { LostFields, ResponseFields } from "./response-fields.ts";
 import type { StreamEvent } from "./stream-event.ts";
 import type { Units } from "./units.ts";
 import type { Usage } from "./usage.ts";
@@ -108,8 +109,10 @@ export interface UpstreamFormat {
   headersFor?(request: ChatRequest): readonly string[];
   /** Reads a whole response. Throws if it has another shape. */
   readResponse(body: JsonObject): ChatResponse;
-  /** Opens a reader for one stream. `limit`: maximum bytes of one event. */
-  openStream(limit: number): StreamReader;
+  /** Handling of each field of a whole response. */
+  readonly responseFields: ResponseFields;
+  /** Opens a reader for one stream. `limit`: maximum bytes of one event; `lost`: takes the fields that are not translated. */
+  openStream(limit: number, lost?: LostFields): StreamReader;
   /** Reads an error of the provider. `body` may be anything. */
   readError(status: number, body: string, headers: HeaderList): LlmError;
 }

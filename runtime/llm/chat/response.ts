@@ -30,5 +30,12 @@ export type ResponseBlock =
   | SearchBlock
   | HostedBlock;
 
+/** Text with which a model, or its provider, refuses. */
+export interface RefusalBlock {
+  readonly kind: "text";
+  readonly text: string;
+  readonly isRefusal: true;
+}
+
 /** Reason why a model stopped. `pause`: the provider expects the turn back to continue. */
 export type StopReason = "end" | "stop-sequence" | "length" | "tool-calls" | "filtered" | "pause";

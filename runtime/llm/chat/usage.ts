@@ -12,7 +12,12 @@ export interface Usage {
   readonly cachedAudio?: number;
   /** Audio tokens in `output`; absent if the provider does not report them. */
   readonly outputAudio?: number;
+  /** Priority with which the call was served; absent if the provider does not report it. */
+  readonly tier?: ServiceTier;
 }
+
+/** Priority with which a provider serves a call. `standard`: the one of calls that ask for none. */
+export type ServiceTier = "standard" | "priority" | "flex" | "scale" | "batch" | "reserved";
 
 /** Returns a provider's counts of audio tokens, without those that are zero or no counts. */
 export function audioTokens(

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../cel/variables.ts";
 import type { ReasoningBlock } from "../chat/content.ts";
 import type { ChatRequest, Effort, Reasoning, Turn } from "../chat/request.ts";
 import { claudeTraits } from "./claude-model.ts";
+import { isOfDetails } from "./completions/reasoning-details.ts";
 import { googleSignature } from "./google-signature.ts";
 import { isMarked } from "./openai-reasoning.ts";
 
@@ -91,6 +92,6 @@ function mayThink(turns: readonly Turn[]): boolean {
 
 /** Whether reasoning was signed by a server of Claude, which refuses other signatures. */
 export function isSigned({ signature }: ReasoningBlock): boolean {
-  if (signature === undefined || isMarked(signature)) return false;
+  if (signature === undefined || isMarked(signature) || isOfDetails(signature)) return false;
   return googleSignature(signature) === undefined;
 }

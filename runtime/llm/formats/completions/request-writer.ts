@@ -9,6 +9,7 @@ import { shortId } from "../short-name.ts";
 import { stopWithin } from "../stop-within.ts";
 import { effortOf } from "../thinking.ts";
 import { userId } from "../user-id.ts";
+import { replayedDetails } from "./reasoning-details.ts";
 import { completionsToolCall } from "./tool-call.ts";
 
 /** Support of features in chat completions. */
@@ -35,7 +36,8 @@ export const COMPLETIONS_SUPPORT: FeatureSupport = {
   topK: "dropped",
   penalties: "kept",
   seed: "kept",
-  choices: "kept",
+  // Only the first choice is translated.
+  choices: "refused",
   stop: "kept",
   blankStop: "kept",
   objectOutput: "kept",
@@ -165,6 +167,7 @@ function assistantMessage(blocks: readonly ContentBlock[], model: string): JsonO
     role: "assistant",
     content: texts.length === 0 ? (calls.length === 0 ? "" : null) : texts.join(""),
     reasoning_content: replayedReasoning(blocks, model),
+    reasoning_details: replayedDetails(blocks),
     ...(calls.length > 0 && {
       tool_calls: calls.map((call) =>
         completionsToolCall({ ...call, id: shortId(call.id, MAX_CALL_ID) }),

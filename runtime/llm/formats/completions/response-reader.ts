@@ -3,7 +3,9 @@ import { isJsonObject } from "../../../json/json-object.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
 import type { WebPage } from "../../chat/web-search.ts";
 import { isFilledText, parseObject, providerText } from "../parse-object.ts";
+import { withTier } from "../service-tiers.ts";
 import { citing, readPages } from "../web-pages.ts";
+import { ReasoningDetails } from "./reasoning-details.ts";
 import { readCompletionsUsage } from "./usage.ts";
 
 /** Reads a whole response of chat completions. Throws if it has no choice. */
@@ -21,19 +23,19 @@ export function readCompletionsResponse(body: JsonObject): ChatResponse {
       blocks.some(({ kind }) => kind === "tool-call"),
     ),
     stopSequence: undefined,
-    usage: readCompletionsUsage(body.usage),
+    usage: withTier(readCompletionsUsage(body.usage), "openai", body.service_tier),
   };
 }
 
 function messageBlocks(message: JsonObject): readonly ResponseBlock[] {
   const blocks: ResponseBlock[] = [];
-  const reasoning = providerText(message.reasoning_content) ?? providerText(message.reasoning);
-  if (reasoning !== undefined && reasoning !== "") {
-    blocks.push({
-      kind: "reasoning",
-      text: reasoning,
-      signature: providerText(message.reasoning_signature),
-    });
+  const details = new ReasoningDetails();
+  details.add(message.reasoning_details);
+  const own = providerText(message.reasoning_content) ?? providerText(message.reasoning);
+  const reasoning = isFilledText(own) ? own : details.text;
+  const signature = providerText(message.reasoning_signature) ?? details.signature;
+  if (reasoning !== "" || details.signature !== undefined) {
+    blocks.push({ kind: "reasoning", text: reasoning, signature });
   }
   const content = contentPieces(message.content) ?? unreadable("content");
   const media = mediaIn(message);

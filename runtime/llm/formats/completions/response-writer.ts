@@ -4,6 +4,7 @@ import type { OriginalRequest } from "../../chat/formats.ts";
 import type { ChatResponse, StopReason } from "../../chat/response.ts";
 import { CitedText } from "../../chat/web-search.ts";
 import { freeText } from "../responses/agent-calls.ts";
+import { tierWord } from "../service-tiers.ts";
 import { customNames } from "./custom-tools.ts";
 import { hasFunctions } from "./legacy-functions.ts";
 import { completionsToolCall } from "./tool-call.ts";
@@ -46,6 +47,7 @@ export function writeCompletionsResponse(
         finish_reason: finishReason(response.stop, calls.length > 0, hasFunctions(body)),
       },
     ],
+    service_tier: tierWord("openai", usage?.tier),
     ...(usage && { usage: completionsUsage(usage) }),
   });
 }

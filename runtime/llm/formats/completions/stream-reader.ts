@@ -1,10 +1,14 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
+import type { LostFields } from "../../chat/response-fields.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import { cutOff, notJson, unreadable } from "../broken-stream.ts";
 import { isFilledText, parseObject } from "../parse-object.ts";
+import { withTier } from "../service-tiers.ts";
 import type { SseEventReader } from "../sse-stream-reader.ts";
 import { readCompletionsError } from "./errors.ts";
+import { ReasoningDetails } from "./reasoning-details.ts";
+import { completionsResponseFields } from "./response-fields.ts";
 import {
   argumentsText,
   citedPages,
@@ -29,6 +33,13 @@ export class CompletionsEventReader implements SseEventReader {
   #held: StreamEvent[] = [];
   /** Index of the latest call. */
   #last = 0;
+  readonly #details = new ReasoningDetails();
+  readonly #lost: LostFields | undefined;
+
+  /** `lost`: takes the fields that other formats do not express. */
+  constructor(lost?: LostFields) {
+    this.#lost = lost;
+  }
 
   read(data: string): readonly StreamEvent[] {
     if (data === "[DONE]") {
@@ -37,6 +48,7 @@ export class CompletionsEventReader implements SseEventReader {
     }
     const chunk = parseObject(data);
     if (chunk === undefined) return [notJson];
+    this.#lost?.note(chunk, completionsResponseFields);
     if (chunk.error !== undefined && chunk.error !== null) {
       return [{ kind: "error", error: readCompletionsError(502, data) }];
     }
@@ -52,7 +64,7 @@ export class CompletionsEventReader implements SseEventReader {
     }
     const [choice] = Array.isArray(chunk.choices) ? chunk.choices : [];
     if (isJsonObject(choice)) this.#readChoice(choice, events);
-    const usage = readCompletionsUsage(chunk.usage);
+    const usage = withTier(readCompletionsUsage(chunk.usage), "openai", chunk.service_tier);
     if (usage !== undefined) events.push({ kind: "usage", usage });
     return events;
   }
@@ -64,6 +76,7 @@ export class CompletionsEventReader implements SseEventReader {
 
   #readChoice(choice: JsonObject, events: StreamEvent[]): void {
     const delta = isJsonObject(choice.delta) ? choice.delta : {};
+    this.#details.add(delta.reasoning_details);
     const content = contentOf(delta);
     if (content === undefined) {
       events.push(unreadable);
@@ -76,6 +89,8 @@ export class CompletionsEventReader implements SseEventReader {
     if (typeof choice.finish_reason === "string" && !this.#hasStopped) {
       this.#hasStopped = true;
       events.push(...this.#release());
+      const { signature } = this.#details;
+      if (signature !== undefined) events.push({ kind: "signature", signature });
       const reason = readFinish(choice.finish_reason, this.#calls.size > 0);
       events.push({ kind: "stop", reason, stopSequence: undefined });
     }

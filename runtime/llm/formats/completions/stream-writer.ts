@@ -4,6 +4,7 @@ import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
 import { CitedText } from "../../chat/web-search.ts";
 import { freeText } from "../responses/agent-calls.ts";
+import { tierWord } from "../service-tiers.ts";
 import { customNames } from "./custom-tools.ts";
 import { completionsErrorEvent } from "./errors.ts";
 import { hasFunctions } from "./legacy-functions.ts";
@@ -153,11 +154,19 @@ export class CompletionsStreamWriter implements StreamWriter {
     const start = this.#head === "" ? this.#first() : "";
     const reason = finish === undefined ? "null" : `"${finish}"`;
     const usage = this.#wantsUsage ? ',"usage":null' : "";
-    return `${start}${this.#head}"choices":[{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${reason}}]${usage}}\n\n`;
+    const tier = finish === undefined ? "" : this.#tier();
+    return `${start}${this.#head}"choices":[{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${reason}}]${tier}${usage}}\n\n`;
   }
 
   #last(): string {
     if (!this.#wantsUsage || this.#usage === undefined) return "";
-    return `${this.#head}"choices":[],"usage":${JSON.stringify(completionsUsage(this.#usage))}}\n\n`;
+    const usage = JSON.stringify(completionsUsage(this.#usage));
+    return `${this.#head}"choices":[]${this.#tier()},"usage":${usage}}\n\n`;
+  }
+
+  /** Returns the member for the tier, as far as it is known. */
+  #tier(): string {
+    const word = tierWord("openai", this.#usage?.tier);
+    return word === undefined ? "" : `,"service_tier":"${word}"`;
   }
 }

@@ -3,6 +3,7 @@ import { fitOpenaiSchema } from "../openai-schema.ts";
 import { SseStreamReader } from "../sse-stream-reader.ts";
 import { readCompletionsError } from "./errors.ts";
 import { COMPLETIONS_SUPPORT, writeCompletionsRequest } from "./request-writer.ts";
+import { completionsResponseFields } from "./response-fields.ts";
 import { readCompletionsResponse } from "./response-reader.ts";
 import { CompletionsEventReader } from "./stream-reader.ts";
 
@@ -14,6 +15,7 @@ export const completionsUpstream: UpstreamFormat = {
   toolNames: /^[a-zA-Z0-9_-]{1,64}$/,
   writeRequest: writeCompletionsRequest,
   readResponse: readCompletionsResponse,
-  openStream: (limit) => new SseStreamReader(new CompletionsEventReader(), limit),
+  responseFields: completionsResponseFields,
+  openStream: (limit, lost) => new SseStreamReader(new CompletionsEventReader(lost), limit),
   readError: readCompletionsError,
 };

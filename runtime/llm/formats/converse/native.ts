@@ -9,7 +9,7 @@ import { readConverseUsage } from "./usage.ts";
 export const converseNative: NativeFormat = {
   name: "converse",
   ...converseErrors,
-  reads: { usage: true, stopReason: true, output: { message: { role: true } } },
+  reads: { usage: true, serviceTier: true, stopReason: true, output: { message: { role: true } } },
   readResponse: readFacts,
   watchStream: () => UNWATCHED_STREAM,
   readError: readConverseError,
@@ -21,9 +21,10 @@ export const converseNative: NativeFormat = {
 };
 
 /** Throws if it is no response: some servers report a failed call with a status of success. */
-function readFacts({ output, usage: counted, stopReason: finish }: JsonObject): ResponseFacts {
+function readFacts(body: JsonObject): ResponseFacts {
+  const { output, stopReason: finish } = body;
   if (!isJsonObject(output)) throw new Error("no output in the response");
-  const usage = readConverseUsage(counted);
+  const usage = readConverseUsage(body);
   return {
     ...(typeof finish === "string" && { finish }),
     ...(usage !== undefined && { usage }),

@@ -1,6 +1,8 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
+import type { WebPage } from "../../chat/web-search.ts";
+import { citing, readPage } from "../web-pages.ts";
 import { readConverseUsage } from "./usage.ts";
 
 /** Reads a whole response of Bedrock's Converse. Throws if it has no content. */
@@ -17,7 +19,7 @@ export function readConverseResponse(body: JsonObject): ChatResponse {
     blocks: message.content.filter(isJsonObject).flatMap(readBlock),
     stop,
     stopSequence: undefined,
-    usage: readConverseUsage(body.usage),
+    usage: readConverseUsage(body),
   };
 }
 
@@ -25,9 +27,7 @@ export function readConverseResponse(body: JsonObject): ChatResponse {
 function readBlock(block: JsonObject): readonly ResponseBlock[] {
   const { text, toolUse, reasoningContent, citationsContent: cited } = block;
   if (typeof text === "string") return [{ kind: "text", text }];
-  if (isJsonObject(cited) && Array.isArray(cited.content)) {
-    return cited.content.filter(isJsonObject).flatMap(readBlock);
-  }
+  if (isJsonObject(cited) && Array.isArray(cited.content)) return readCited(cited);
   if (isJsonObject(toolUse)) {
     const { toolUseId, name, input } = toolUse;
     if (typeof toolUseId !== "string" || typeof name !== "string") return [];
@@ -36,6 +36,23 @@ function readBlock(block: JsonObject): readonly ResponseBlock[] {
   if (isJsonObject(reasoningContent)) return readReasoning(reasoningContent);
   if (Object.keys(block).every((key) => WITHOUT_CONTENT.has(key))) return [];
   throw new Error(`the response has a block with "${Object.keys(block).join('", "')}"`);
+}
+
+/** Reads texts with citations, as one. */
+function readCited({ content, citations }: JsonObject): readonly ResponseBlock[] {
+  const texts = (Array.isArray(content) ? content : []).flatMap((part) =>
+    isJsonObject(part) && typeof part.text === "string" ? [part.text] : [],
+  );
+  const pages = (Array.isArray(citations) ? citations : [])
+    .filter(isJsonObject)
+    .flatMap(readCitation);
+  return [{ kind: "text", text: texts.join(""), ...citing(pages) }];
+}
+
+/** Reads a citation; none if it is not one of a page. */
+export function readCitation({ title, location }: JsonObject): readonly WebPage[] {
+  const web = isJsonObject(location) && isJsonObject(location.web) ? location.web : {};
+  return readPage({ ...web, title });
 }
 
 /** Members of blocks and deltas that add nothing to what the model says. */

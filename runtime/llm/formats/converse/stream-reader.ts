@@ -2,20 +2,25 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import { type AwsEvent, AwsEventReader } from "../../../http/body/aws-event-stream.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import type { StreamReader } from "../../chat/formats.ts";
+import type { LostFields } from "../../chat/response-fields.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
+import type { WebPage } from "../../chat/web-search.ts";
 import { corrupt, cutOff, eventTooLong, malformed, notJson, unreadable } from "../broken-stream.ts";
 import { isFilledText, parseObject } from "../parse-object.ts";
 import { kindOfException } from "./errors.ts";
-import { readConverseStop, WITHOUT_CONTENT } from "./response-reader.ts";
+import { converseEventFields } from "./response-fields.ts";
+import { readCitation, readConverseStop, WITHOUT_CONTENT } from "./response-reader.ts";
 import { readConverseUsage } from "./usage.ts";
 
 /** Reads the binary stream of Bedrock's ConverseStream. Token counts follow the end of the message. */
 export class ConverseStreamReader implements StreamReader {
   readonly #frames: AwsEventReader;
-  readonly #events = new ConverseEvents();
+  readonly #events: ConverseEvents;
 
-  constructor(limit: number) {
+  /** `limit`: maximum bytes of one event. `lost`: takes the fields that other formats do not express. */
+  constructor(limit: number, lost?: LostFields) {
     this.#frames = new AwsEventReader(limit);
+    this.#events = new ConverseEvents(lost);
   }
 
   push(chunk: Buffer): readonly StreamEvent[] {
@@ -36,6 +41,14 @@ export class ConverseEvents {
   #hasStopped = false;
   /** Provider's index of a block to the number of a call. */
   readonly #calls = new Map<unknown, number>();
+  /** Citations of the text that is being written. */
+  #citations: readonly WebPage[] = [];
+  readonly #lost: LostFields | undefined;
+
+  /** `lost`: takes the fields that other formats do not express. */
+  constructor(lost?: LostFields) {
+    this.#lost = lost;
+  }
 
   /** A stream may lack only its token counts. */
   end(): readonly StreamEvent[] {
@@ -51,6 +64,7 @@ export class ConverseEvents {
     const fields = parseObject(payload.toString("utf8"));
     if (type === "exception" || type === "error") return this.#exception(headers, fields ?? {});
     if (fields === undefined) return this.fail(notJson);
+    this.#lost?.note(fields, converseEventFields);
     switch (headers.get(":event-type")) {
       case "messageStart":
         return [{ kind: "start", id: undefined, model: "" }];
@@ -61,10 +75,12 @@ export class ConverseEvents {
           fields.contentBlockIndex,
           isJsonObject(fields.delta) ? fields.delta : {},
         );
+      case "contentBlockStop":
+        return this.#blockEnd();
       case "messageStop":
         return this.#stop(fields.stopReason);
       case "metadata":
-        return this.#last(fields.usage);
+        return this.#last(fields);
       default:
         return [];
     }
@@ -89,7 +105,8 @@ export class ConverseEvents {
   }
 
   #delta(index: unknown, delta: JsonObject): readonly StreamEvent[] {
-    const { text, toolUse, reasoningContent } = delta;
+    const { text, toolUse, reasoningContent, citation } = delta;
+    if (isJsonObject(citation)) this.#citations = [...this.#citations, ...readCitation(citation)];
     if (isFilledText(text)) return [{ kind: "text", text }];
     const call = this.#calls.get(index);
     if (isJsonObject(toolUse) && isFilledText(toolUse.input) && call !== undefined) {
@@ -102,6 +119,13 @@ export class ConverseEvents {
     return isFilledText(data) ? [{ kind: "redacted-reasoning", data }] : [];
   }
 
+  /** Citations may arrive before the text that cites them. */
+  #blockEnd(): readonly StreamEvent[] {
+    const cited = this.#citations.map((page) => ({ kind: "citation" as const, page }));
+    this.#citations = [];
+    return cited;
+  }
+
   #stop(value: unknown): readonly StreamEvent[] {
     const reason = readConverseStop(value);
     if (reason === undefined) return this.fail(malformed);
@@ -109,8 +133,8 @@ export class ConverseEvents {
     return [{ kind: "stop", reason, stopSequence: undefined }];
   }
 
-  #last(counted: unknown): readonly StreamEvent[] {
-    const usage = readConverseUsage(counted);
+  #last(metadata: JsonObject): readonly StreamEvent[] {
+    const usage = readConverseUsage(metadata);
     const events: StreamEvent[] = usage === undefined ? [] : [{ kind: "usage", usage }];
     if (!this.#hasStopped) return events;
     this.#isOver = true;

@@ -3,6 +3,7 @@ import type { UpstreamFormat } from "../../chat/formats.ts";
 import { fitClaudeSchema } from "../claude-schema.ts";
 import { readConverseError } from "./errors.ts";
 import { writeConverseRequest } from "./request-writer.ts";
+import { converseResponseFields } from "./response-fields.ts";
 import { readConverseResponse } from "./response-reader.ts";
 import { ConverseStreamReader } from "./stream-reader.ts";
 
@@ -56,6 +57,7 @@ export const converseUpstream: UpstreamFormat = {
   toolNames: /^[a-zA-Z0-9_-]{1,64}$/,
   writeRequest: writeConverseRequest,
   readResponse: readConverseResponse,
-  openStream: (limit) => new ConverseStreamReader(limit),
+  responseFields: converseResponseFields,
+  openStream: (limit, lost) => new ConverseStreamReader(limit, lost),
   readError: readConverseError,
 };

@@ -2,19 +2,24 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import type { OriginalRequest } from "../../chat/formats.ts";
 import { tokenCount, type Usage } from "../../chat/usage.ts";
+import { tierWord, withTier } from "../service-tiers.ts";
 
-/** Reads `usage` of Converse: inputs exclude cached tokens. Reasoning is not counted separately. */
-export function readConverseUsage(usage: unknown): Usage | undefined {
+/**
+ * Reads `usage` and `serviceTier` of a response of Converse, or of the last event of a stream: inputs exclude cached tokens.
+ * Reasoning is not counted separately.
+ */
+export function readConverseUsage({ usage, serviceTier }: JsonObject): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const cacheRead = tokenCount(usage.cacheReadInputTokens) ?? 0;
   const cacheWrite = tokenCount(usage.cacheWriteInputTokens) ?? 0;
-  return {
+  const counts = {
     input: (tokenCount(usage.inputTokens) ?? 0) + cacheRead + cacheWrite,
     cacheRead,
     cacheWrite,
     output: tokenCount(usage.outputTokens) ?? 0,
     reasoning: undefined,
   };
+  return withTier(counts, "converse", isJsonObject(serviceTier) ? serviceTier.type : undefined);
 }
 
 /** Writes the token counts and the latency of a response. */
@@ -30,7 +35,12 @@ export function converseMetadata(
     cacheReadInputTokens: cacheRead,
     cacheWriteInputTokens: cacheWrite,
   };
-  return { usage: usageOf, metrics: { latencyMs: Math.round(performance.now() - started) } };
+  const tier = tierWord("converse", usage?.tier);
+  return {
+    usage: usageOf,
+    metrics: { latencyMs: Math.round(performance.now() - started) },
+    ...(tier !== undefined && { serviceTier: { type: tier } }),
+  };
 }
 
 const NO_USAGE: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: undefined };

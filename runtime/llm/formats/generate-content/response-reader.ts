@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
-import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
+import type { ChatResponse, RefusalBlock, ResponseBlock, StopReason } from "../../chat/response.ts";
 import type { SearchBlock } from "../../chat/web-search.ts";
 import { markSignature } from "../google-signature.ts";
-import { providerText } from "../parse-object.ts";
+import { isFilledText, providerText } from "../parse-object.ts";
 import { randomId } from "../random-id.ts";
 import { citing, readPages } from "../web-pages.ts";
 import { RanPrograms, readFetched } from "./hosted-parts.ts";
@@ -20,13 +20,14 @@ export function readGenerateContentResponse(body: JsonObject): ChatResponse {
   const said = [...fetched, ...[...parts, ...programs.rest()].reduce(joined, [])];
   const blocks =
     search === undefined ? said : [search, ...said.map((block) => cited(block, search))];
+  const explained = explanationOf(body);
   const finish = candidate?.finishReason;
   if (blocks.length === 0 && isBroken(finish)) throw new Error(`nothing but ${finish}`);
   const hasCalls = blocks.some(({ kind }) => kind === "tool-call");
   return {
     id: providerText(body.responseId),
     model: providerText(body.modelVersion) ?? "",
-    blocks,
+    blocks: [...blocks, ...explained],
     stop: candidate === undefined ? "filtered" : readFinishReason(finish, hasCalls),
     stopSequence: undefined,
     usage: readGenerateContentUsage(body.usageMetadata),
@@ -73,6 +74,15 @@ export function readParts(candidate: JsonObject, programs: RanPrograms): readonl
 export function candidateParts({ content }: JsonObject): readonly JsonObject[] {
   const parts = isJsonObject(content) ? content.parts : undefined;
   return Array.isArray(parts) ? parts.filter(isJsonObject) : [];
+}
+
+/** Reads why a prompt was refused or a completion ended early, which is the text with which a model of OpenAI refuses. */
+export function explanationOf(response: JsonObject): readonly RefusalBlock[] {
+  const { finishMessage: explained, finishReason } = firstCandidate(response) ?? {};
+  const { promptFeedback: feedback } = response;
+  const blocked = isJsonObject(feedback) ? feedback.blockReasonMessage : undefined;
+  const text = finishReason !== "STOP" && isFilledText(explained) ? explained : blocked;
+  return isFilledText(text) ? [{ kind: "text", text, isRefusal: true }] : [];
 }
 
 /** Whether the provider refused the prompt, so that there are no candidates. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
-import type { SearchBlock } from "../../chat/web-search.ts";
+import type { SearchBlock, WebPage } from "../../chat/web-search.ts";
 import { parseObject } from "../parse-object.ts";
 import { fetchedPages, programParts } from "./hosted-parts.ts";
 import { replaySignature } from "./replayed-reasoning.ts";
@@ -10,11 +10,12 @@ import { generateContentUsage } from "./usage.ts";
 export function writeGenerateContentResponse(response: ChatResponse): string {
   const { id, model, blocks, stop, usage } = response;
   const searches = blocks.filter((block) => block.kind === "search");
+  const cited = blocks.flatMap((block) => (block.kind === "text" ? (block.citations ?? []) : []));
   const candidate = {
     content: { role: "model", parts: blocks.flatMap(partsOf) },
     finishReason: candidateFinish(stop),
     index: 0,
-    ...grounding(searches),
+    ...grounding(searches, cited),
     ...fetchedPages(blocks.filter((block) => block.kind === "hosted")),
   };
   return JSON.stringify({
@@ -64,13 +65,15 @@ export function redactedPart(data: string): JsonObject {
   return { text: "", thought: true, thoughtSignature: replaySignature("redacted", data) };
 }
 
-/** Returns the member of a candidate that names searches; nothing if there were none. */
-export function grounding(searches: readonly SearchBlock[]): JsonObject {
-  if (searches.length === 0) return {};
-  const pages = searches.flatMap((search) => search.pages);
+/** Returns the member of a candidate that names searches, and pages that were cited; nothing if there were none. */
+export function grounding(searches: readonly SearchBlock[], cited: readonly WebPage[]): JsonObject {
+  const found = searches.flatMap((search) => search.pages);
+  const others = cited.filter(({ url }) => !found.some((page) => page.url === url));
+  const pages = [...found, ...others];
+  if (searches.length === 0 && pages.length === 0) return {};
   return {
     groundingMetadata: {
-      webSearchQueries: searches.map(({ query }) => query),
+      ...(searches.length > 0 && { webSearchQueries: searches.map(({ query }) => query) }),
       groundingChunks: pages.map(({ url, title }) => ({ web: { uri: url, title } })),
     },
   };

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import type { FetchBlock } from "../../chat/hosted-tools.ts";
 import type { ResponseBlock } from "../../chat/response.ts";
+import type { LostFields } from "../../chat/response-fields.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
 import type { SearchBlock } from "../../chat/web-search.ts";
@@ -10,7 +11,9 @@ import { parseObject } from "../parse-object.ts";
 import type { SseEventReader } from "../sse-stream-reader.ts";
 import { readGenerateContentError } from "./errors.ts";
 import { RanPrograms, readFetched } from "./hosted-parts.ts";
+import { generateContentResponseFields } from "./response-fields.ts";
 import {
+  explanationOf,
   firstCandidate,
   isBroken,
   isPromptBlocked,
@@ -35,10 +38,17 @@ export class GenerateContentEventReader implements SseEventReader {
   #fetched: readonly FetchBlock[] = [];
   /** Usage of the last event; later counts replace earlier ones. */
   #usage: Usage | undefined;
+  readonly #lost: LostFields | undefined;
+
+  /** `lost`: takes the fields that other formats do not express. */
+  constructor(lost?: LostFields) {
+    this.#lost = lost;
+  }
 
   read(data: string): readonly StreamEvent[] {
     const response = parseObject(data);
     if (response === undefined) return [notJson];
+    this.#lost?.note(response, generateContentResponseFields);
     if (isJsonObject(response.error)) {
       const { kind, message } = readGenerateContentError(502, data);
       return [{ kind: "error", error: { kind, message } }];
@@ -53,7 +63,12 @@ export class GenerateContentEventReader implements SseEventReader {
     if (typeof candidate?.finishReason === "string") this.#finish = candidate.finishReason;
     if (candidate === undefined && isPromptBlocked(response)) this.#isBlocked = true;
     this.#usage = readGenerateContentUsage(response.usageMetadata) ?? this.#usage;
-    return [...this.#start(response), ...blocks.flatMap((block) => this.#events(block))];
+    const explained = explanationOf(response);
+    return [
+      ...this.#start(response),
+      ...blocks.flatMap((block) => this.#events(block)),
+      ...explained,
+    ];
   }
 
   close(): readonly StreamEvent[] {

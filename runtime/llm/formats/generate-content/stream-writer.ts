@@ -4,7 +4,7 @@ import type { HostedBlock } from "../../chat/hosted-tools.ts";
 import type { StopReason } from "../../chat/response.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
-import type { SearchBlock } from "../../chat/web-search.ts";
+import type { SearchBlock, WebPage } from "../../chat/web-search.ts";
 import { generateContentErrorEvent } from "./errors.ts";
 import { fetchedPages, programParts } from "./hosted-parts.ts";
 import { replaySignature } from "./replayed-reasoning.ts";
@@ -26,6 +26,7 @@ export class GenerateContentStreamWriter implements StreamWriter {
   #signature = "";
   readonly #calls = new Map<number, OpenCall>();
   readonly #searches: SearchBlock[] = [];
+  readonly #cited: WebPage[] = [];
   readonly #hosted: HostedBlock[] = [];
   #stop: StopReason = "end";
   #usage: Usage | undefined;
@@ -73,6 +74,7 @@ export class GenerateContentStreamWriter implements StreamWriter {
           .map((part) => this.#part(part))
           .join("");
       case "citation":
+        this.#cited.push(event.page);
         return "";
       case "stop":
         this.#stop = event.reason;
@@ -107,7 +109,7 @@ export class GenerateContentStreamWriter implements StreamWriter {
       content: { role: "model", parts },
       finishReason: candidateFinish(this.#stop),
       index: 0,
-      ...grounding(this.#searches),
+      ...grounding(this.#searches, this.#cited),
       ...fetchedPages(this.#hosted),
     };
     return this.#event({ candidates: [last], ...usage });

@@ -2,6 +2,7 @@ import type { UpstreamFormat } from "../../chat/formats.ts";
 import { SseStreamReader } from "../sse-stream-reader.ts";
 import { readGenerateContentError } from "./errors.ts";
 import { GENERATE_CONTENT_SUPPORT, writeGenerateContentRequest } from "./request-writer.ts";
+import { generateContentResponseFields } from "./response-fields.ts";
 import { readGenerateContentResponse } from "./response-reader.ts";
 import { fitGeminiSchema } from "./schema.ts";
 import { GenerateContentEventReader } from "./stream-reader.ts";
@@ -15,6 +16,7 @@ export const generateContentUpstream: UpstreamFormat = {
   toolNames: /^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/,
   writeRequest: writeGenerateContentRequest,
   readResponse: readGenerateContentResponse,
-  openStream: (limit) => new SseStreamReader(new GenerateContentEventReader(), limit),
+  responseFields: generateContentResponseFields,
+  openStream: (limit, lost) => new SseStreamReader(new GenerateContentEventReader(lost), limit),
   readError: readGenerateContentError,
 };

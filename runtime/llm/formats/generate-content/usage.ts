@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import { audioTokens, tokenCount, type Usage } from "../../chat/usage.ts";
+import { tierWord, withTier } from "../service-tiers.ts";
 
 /** Reads `usageMetadata` of generateContent: inputs include cached tokens, candidates exclude reasoning. */
 export function readGenerateContentUsage(usage: unknown): Usage | undefined {
@@ -8,7 +9,7 @@ export function readGenerateContentUsage(usage: unknown): Usage | undefined {
   const input = tokenCount(usage.promptTokenCount);
   if (input === undefined) return undefined;
   const reasoning = tokenCount(usage.thoughtsTokenCount);
-  return {
+  const counts = {
     input: input + (tokenCount(usage.toolUsePromptTokenCount) ?? 0),
     cacheRead: tokenCount(usage.cachedContentTokenCount) ?? 0,
     cacheWrite: 0,
@@ -20,6 +21,7 @@ export function readGenerateContentUsage(usage: unknown): Usage | undefined {
       outputAudio: audioIn(usage.candidatesTokensDetails),
     }),
   };
+  return withTier(counts, "generateContent", usage.serviceTier);
 }
 
 /** Returns the audio tokens in counts by modality. */
@@ -29,12 +31,14 @@ function audioIn(counts: unknown): unknown {
 }
 
 /** Writes `usageMetadata`. */
-export function generateContentUsage({ input, cacheRead, output, reasoning }: Usage): JsonObject {
+export function generateContentUsage(usage: Usage): JsonObject {
+  const { input, cacheRead, output, reasoning, tier } = usage;
   return {
     promptTokenCount: input,
     candidatesTokenCount: output - (reasoning ?? 0),
     totalTokenCount: input + output,
     ...(cacheRead > 0 && { cachedContentTokenCount: cacheRead }),
     ...(reasoning !== undefined && { thoughtsTokenCount: reasoning }),
+    serviceTier: tierWord("generateContent", tier),
   };
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
-import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
+import type { ChatResponse, RefusalBlock, ResponseBlock, StopReason } from "../../chat/response.ts";
 import type { SearchBlock } from "../../chat/web-search.ts";
-import { providerText } from "../parse-object.ts";
+import { isFilledText, providerText } from "../parse-object.ts";
 import { citing, readPages } from "../web-pages.ts";
 import { readHostedResult } from "./hosted-results.ts";
 import { readMessagesUsage } from "./usage.ts";
@@ -19,7 +19,8 @@ export function readMessagesResponse(body: JsonObject): ChatResponse {
         block.type === "web_search_tool_result"
           ? [readSearch(block, blocks)]
           : readBlock(block, blocks),
-      ),
+      )
+      .concat(readExplanation(body)),
     stop: readStop(body.stop_reason),
     stopSequence: providerText(body.stop_sequence),
     usage: readMessagesUsage(body.usage),
@@ -77,6 +78,12 @@ function readBlock(block: JsonObject, blocks: readonly JsonObject[]): readonly R
 export function isServerBlock({ type }: JsonObject): boolean {
   if (type === "server_tool_use" || type === "mcp_tool_use") return true;
   return typeof type === "string" && type.endsWith("_tool_result");
+}
+
+/** Reads the explanation of a refusal, which is the text with which a model of OpenAI refuses. */
+export function readExplanation({ stop_details: details }: JsonObject): readonly RefusalBlock[] {
+  const explanation = isJsonObject(details) ? details.explanation : undefined;
+  return isFilledText(explanation) ? [{ kind: "text", text: explanation, isRefusal: true }] : [];
 }
 
 /** Reads `stop_reason`; unknown values are a normal end. */

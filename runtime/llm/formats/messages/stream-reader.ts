@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
+import type { LostFields } from "../../chat/response-fields.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
 import type { WebPage } from "../../chat/web-search.ts";
@@ -9,7 +10,8 @@ import type { SseEventReader } from "../sse-stream-reader.ts";
 import { readPage } from "../web-pages.ts";
 import { readMessagesError } from "./errors.ts";
 import { readHostedResult } from "./hosted-results.ts";
-import { isServerBlock, readSearch, readStop } from "./response-reader.ts";
+import { messagesEventFields } from "./response-fields.ts";
+import { isServerBlock, readExplanation, readSearch, readStop } from "./response-reader.ts";
 import { readMessagesUsage } from "./usage.ts";
 
 /** Reads a stream of the Messages API. */
@@ -21,10 +23,17 @@ export class MessagesEventReader implements SseEventReader {
   /** Citations of the text that is being written. */
   #citations: readonly WebPage[] = [];
   #usage: Usage | undefined;
+  readonly #lost: LostFields | undefined;
+
+  /** `lost`: takes the fields that other formats do not express. */
+  constructor(lost?: LostFields) {
+    this.#lost = lost;
+  }
 
   read(data: string): readonly StreamEvent[] {
     const event = parseObject(data);
     if (event === undefined) return [notJson];
+    this.#lost?.note(event, messagesEventFields);
     switch (event.type) {
       case "message_start":
         return this.#start(isJsonObject(event.message) ? event.message : {});
@@ -71,7 +80,7 @@ export class MessagesEventReader implements SseEventReader {
         const call = this.#calls.size;
         this.#calls.set(index, call);
         if (typeof id !== "string" || typeof name !== "string") return [notJson];
-        return [{ kind: "tool-call", index: call, id, name }];
+        return [{ kind: "tool-call", index: call, id, name }, ...wholeInput(call, block.input)];
       }
       case "server_tool_use":
       case "mcp_tool_use":
@@ -123,13 +132,19 @@ export class MessagesEventReader implements SseEventReader {
     const stopSequence = typeof sequence === "string" ? sequence : undefined;
     const stop: readonly StreamEvent[] =
       typeof reason === "string" ? [{ kind: "stop", reason: readStop(reason), stopSequence }] : [];
-    return [...stop, ...this.#counted(event.usage)];
+    return [...readExplanation(delta), ...stop, ...this.#counted(event.usage)];
   }
 
   #counted(usage: unknown): readonly StreamEvent[] {
     this.#usage = readMessagesUsage(usage, this.#usage);
     return this.#usage === undefined ? [] : [{ kind: "usage", usage: this.#usage }];
   }
+}
+
+/** Returns the input of a call that is complete from the start. Anthropic's own server sends it in pieces. */
+function wholeInput(index: number, input: unknown): readonly StreamEvent[] {
+  if (!isJsonObject(input) || Object.keys(input).length === 0) return [];
+  return [{ kind: "tool-input", index, text: JSON.stringify(input) }];
 }
 
 /** Removes the status, because an error in a stream has no status; its kind implies one. */

@@ -4,6 +4,7 @@ import { SseStreamReader } from "../sse-stream-reader.ts";
 import { readMessagesError } from "./errors.ts";
 import { betasOf } from "./hosted-tools.ts";
 import { MESSAGES_SUPPORT, writeMessagesRequest } from "./request-writer.ts";
+import { messagesResponseFields } from "./response-fields.ts";
 import { readMessagesResponse } from "./response-reader.ts";
 import { MessagesEventReader } from "./stream-reader.ts";
 
@@ -16,6 +17,7 @@ export const messagesUpstream: UpstreamFormat = {
   writeRequest: writeMessagesRequest,
   headersFor: betasOf,
   readResponse: readMessagesResponse,
-  openStream: (limit) => new SseStreamReader(new MessagesEventReader(), limit),
+  responseFields: messagesResponseFields,
+  openStream: (limit, lost) => new SseStreamReader(new MessagesEventReader(lost), limit),
   readError: readMessagesError,
 };

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import { tokenCount, type Usage } from "../../chat/usage.ts";
+import { tierWord, withTier } from "../service-tiers.ts";
 
 /**
  * Reads `usage` of the Messages API: inputs exclude cached tokens. In a stream, counts of later events replace earlier ones;
@@ -14,13 +15,15 @@ export function readMessagesUsage(usage: unknown, before?: Usage): Usage | undef
     tokenCount(usage.input_tokens) ??
     (before === undefined ? 0 : before.input - before.cacheRead - before.cacheWrite);
   const details = isJsonObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
-  return {
+  const counts = {
     input: fresh + cacheRead + cacheWrite,
     cacheRead,
     cacheWrite,
     output: tokenCount(usage.output_tokens) ?? before?.output ?? 0,
     reasoning: tokenCount(details.thinking_tokens) ?? before?.reasoning,
+    ...(before?.tier !== undefined && { tier: before.tier }),
   };
+  return withTier(counts, "messages", usage.service_tier);
 }
 
 /** Writes usage at the end of a stream. Clients may read every field, so unknown ones are null. */
@@ -33,11 +36,14 @@ export function messagesDeltaUsage(usage: Usage): JsonObject {
     output_tokens: output,
     output_tokens_details: reasoning === undefined ? null : { thinking_tokens: reasoning },
     server_tool_use: null,
+    // The start of a stream cannot report it yet.
+    service_tier: tierWord("messages", usage.tier),
   };
 }
 
 /** Writes usage of a whole message. */
 export function messagesUsage(usage: Usage): JsonObject {
-  const ofAnthropic = { cache_creation: null, inference_geo: null, service_tier: null };
-  return { ...messagesDeltaUsage(usage), ...ofAnthropic };
+  const ofAnthropic = { cache_creation: null, inference_geo: null };
+  const counts = messagesDeltaUsage(usage);
+  return { ...counts, ...ofAnthropic, service_tier: counts.service_tier ?? null };
 }

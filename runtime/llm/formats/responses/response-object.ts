@@ -3,6 +3,7 @@ import type { OriginalRequest } from "../../chat/formats.ts";
 import type { StopReason } from "../../chat/response.ts";
 import type { Usage } from "../../chat/usage.ts";
 import { randomId } from "../random-id.ts";
+import { tierWord } from "../service-tiers.ts";
 import { responsesUsage } from "./usage.ts";
 
 /** State of a response, in progress or complete. */
@@ -44,6 +45,7 @@ export function responseObject(
     parallel_tool_calls: body.parallel_tool_calls ?? true,
     previous_response_id: null,
     reasoning: body.reasoning ?? { effort: null, summary: null },
+    service_tier: end?.kind === "stopped" ? tierWord("openai", end.usage?.tier) : undefined,
     store: false,
     temperature: body.temperature ?? null,
     text: { format: { type: "text" }, ...textOf(body.text) },

@@ -4,6 +4,7 @@ import type { HostedBlock } from "../../chat/hosted-tools.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
 import { markEncrypted } from "../openai-reasoning.ts";
 import { isFilledText, providerText } from "../parse-object.ts";
+import { withTier } from "../service-tiers.ts";
 import { citing, readPages } from "../web-pages.ts";
 import { readResponsesUsage } from "./usage.ts";
 
@@ -22,7 +23,7 @@ export function readResponsesResponse(body: JsonObject): ChatResponse {
       blocks.some(({ kind }) => kind === "tool-call"),
     ),
     stopSequence: undefined,
-    usage: readResponsesUsage(body.usage),
+    usage: withTier(readResponsesUsage(body.usage), "openai", body.service_tier),
   };
 }
 

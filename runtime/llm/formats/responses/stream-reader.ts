@@ -1,11 +1,14 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
+import type { LostFields } from "../../chat/response-fields.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import { cutOff, notJson, unreadable } from "../broken-stream.ts";
 import { isFilledText, parseObject, providerText } from "../parse-object.ts";
+import { withTier } from "../service-tiers.ts";
 import type { SseEventReader } from "../sse-stream-reader.ts";
 import { readPages } from "../web-pages.ts";
 import { readFailure } from "./read-failure.ts";
+import { outputItemFields, responsesResponseFields } from "./response-fields.ts";
 import { blocksOf, encryptedOf, readEnd } from "./response-reader.ts";
 import { readResponsesUsage } from "./usage.ts";
 
@@ -22,6 +25,12 @@ export class ResponsesEventReader implements SseEventReader {
   readonly #items = new Map<unknown, OpenItem>();
   #calls = 0;
   #hasStarted = false;
+  readonly #lost: LostFields | undefined;
+
+  /** `lost`: takes the fields that other formats do not express. */
+  constructor(lost?: LostFields) {
+    this.#lost = lost;
+  }
 
   read(data: string): readonly StreamEvent[] {
     if (data === "[DONE]") return [cutOff];
@@ -112,6 +121,7 @@ export class ResponsesEventReader implements SseEventReader {
   /** Reads the content of an item that came in no pieces, and the signature of reasoning. */
   #complete(index: unknown, item: JsonObject): readonly StreamEvent[] {
     const added = this.#items.has(index) ? [] : this.#add(index, item);
+    this.#lost?.note(item, outputItemFields, "output[]");
     const { call, hasContent = false } = this.#items.get(index) ?? {};
     const signature = item.type === "reasoning" ? encryptedOf(item) : undefined;
     const signed: readonly StreamEvent[] =
@@ -120,7 +130,8 @@ export class ResponsesEventReader implements SseEventReader {
   }
 
   #end(response: JsonObject): readonly StreamEvent[] {
-    const usage = readResponsesUsage(response.usage);
+    this.#lost?.note(response, responsesResponseFields);
+    const usage = withTier(readResponsesUsage(response.usage), "openai", response.service_tier);
     const reason = readEnd(response, this.#calls > 0);
     return [
       ...this.#start(response),

@@ -3,6 +3,7 @@ import { readCompletionsError } from "../completions/errors.ts";
 import { fitOpenaiSchema } from "../openai-schema.ts";
 import { SseStreamReader } from "../sse-stream-reader.ts";
 import { RESPONSES_SUPPORT, writeResponsesRequest } from "./request-writer.ts";
+import { responsesResponseFields } from "./response-fields.ts";
 import { readResponsesResponse } from "./response-reader.ts";
 import { ResponsesEventReader } from "./stream-reader.ts";
 
@@ -14,6 +15,7 @@ export const responsesUpstream: UpstreamFormat = {
   toolNames: /^[a-zA-Z0-9_-]{1,64}$/,
   writeRequest: writeResponsesRequest,
   readResponse: readResponsesResponse,
-  openStream: (limit) => new SseStreamReader(new ResponsesEventReader(), limit),
+  responseFields: responsesResponseFields,
+  openStream: (limit, lost) => new SseStreamReader(new ResponsesEventReader(lost), limit),
   readError: readCompletionsError,
 };
