@@ -10,6 +10,11 @@ const HELD = "(({ heapUsed, external }) => heapUsed + external)(process.memoryUs
 export async function heldMegabytes(process: TestProcess): Promise<number> {
   process.signal("SIGUSR1");
   const [, url = ""] = await process.seen(/Debugger listening on (ws:\S+)/);
+  return heldMegabytesAt(url);
+}
+
+/** Returns the same, for the process whose inspector has this address. */
+export async function heldMegabytesAt(url: string): Promise<number> {
   const socket = new WebSocket(url);
   await new Promise((resolve, reject) => {
     socket.onopen = resolve;

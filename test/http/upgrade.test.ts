@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
+import { echoFrame, upgradeResponse } from "../harness/echo-frame.ts";
 import { startEnvoyServices } from "../harness/envoy-services.ts";
 import { eventually } from "../harness/eventually.ts";
 import { expositionOf } from "../harness/exposition.ts";
@@ -34,12 +34,7 @@ async function startUpstream() {
       return;
     }
     const protocol = request.url === "/other" ? "something-else" : request.headers.upgrade;
-    const key = `${request.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
-    const accept = createHash("sha1").update(key).digest("base64");
-    socket.write(
-      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n` +
-        `Sec-WebSocket-Accept: ${accept}\r\n\r\n`,
-    );
+    socket.write(upgradeResponse(request, protocol));
     const echo = protocol === "websocket" ? echoFrame : (chunk: Buffer) => chunk;
     if (head.length > 0) socket.write(echo(head));
     // It reads nothing.
@@ -52,14 +47,6 @@ async function startUpstream() {
   });
   const port = await listen(server);
   return { url: `http://127.0.0.1:${port}`, sockets, requests };
-}
-
-/** A short masked frame of a client as the server's own (RFC 6455 5.2); a close frame too. */
-function echoFrame(frame: Buffer): Buffer {
-  const length = (frame[1] ?? 0) & 0x7f;
-  const mask = frame.subarray(2, 6);
-  const text = frame.subarray(6, 6 + length).map((byte, i) => byte ^ (mask[i % 4] ?? 0));
-  return Buffer.concat([Buffer.from([frame[0] ?? 0, length]), text]);
 }
 
 /** A WebSocket once it is open, and what it has received. It is closed at the end of the test. */

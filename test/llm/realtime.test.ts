@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { startAiGateway } from "../harness/ai-gateway.ts";
+import { upgradeResponse } from "../harness/echo-frame.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
@@ -41,12 +41,7 @@ async function startRealtime() {
   server.on("upgrade", (request, socket: Socket) => {
     requests.push(request);
     socket.on("error", () => {});
-    const key = `${request.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
-    const accept = createHash("sha1").update(key).digest("base64");
-    socket.write(
-      "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
-        `Sec-WebSocket-Protocol: realtime\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
-    );
+    socket.write(upgradeResponse(request, "websocket", ["Sec-WebSocket-Protocol: realtime"]));
     const first = done(10, 4);
     const bytes = Buffer.concat([
       frame(1, '{"type":"session.created"}'),
