@@ -21,6 +21,8 @@ export interface Case {
   readonly gateway?: string;
   /** Another product in its place, in a script that is given a port; the routes do not count. */
   readonly script?: string;
+  /** Further variables of the script. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** The folder of another version of this project that builds it; absent: this one. */
   readonly checkout?: string;
   /** Requests before the first one that counts; absent: as many as the pace says. */
@@ -118,7 +120,7 @@ export async function compare(
 }
 
 /** How often a rate is tried that is not kept. */
-const TRIES = 50;
+const TRIES = 20;
 
 /** The CPU of so many requests at a rate. */
 async function measureSteadily(
@@ -135,8 +137,11 @@ async function measureSteadily(
     const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
     return { perCpuSecond: count / used, p50: at(0.5), p99: at(0.99) };
   }
-  throw new Error(`${rate} requests per second are too many for this machine`);
+  throw new RateNotKept(`${rate} requests per second are too many for this machine`);
 }
+
+/** A rate is too high for the processors that clients, upstream and gateways share. */
+export class RateNotKept extends Error {}
 
 /** The costs as a table. */
 export function formatCosts(costs: readonly Cost[]): string {
@@ -187,13 +192,13 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 async function startCase(
-  { name, routes, script, checkout, file: rest, folder: home, tls }: Case,
+  { name, routes, script, environment: own, checkout, file: rest, folder: home, tls }: Case,
   folder: string,
   upstream: string,
 ) {
   if (script !== undefined) {
     const certificate = tls && { CERT: tls.cert, KEY: tls.key };
-    const environment = { PORT: String(await freePort()), ...certificate };
+    const environment = { PORT: String(await freePort()), ...certificate, ...own };
     return start({ script, environment }, upstream);
   }
   const secure = tls && { protocol: "HTTPS", tls };

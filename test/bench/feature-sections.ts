@@ -43,7 +43,7 @@ async function showCosts(
     ({ name }, index) => index < 2 || wanted?.some((each) => name.includes(each)) !== false,
   );
   report.table(`CPU of a request relative to "${cases[0]?.name}": ${section}`);
-  report.costs(await compare(some, `http://${host}`, pace));
+  report.costs(await compare(some, `http://${host}`, { ...pace, warmUp: COMPILED }));
 }
 
 async function showLimits({ host, pace, report }: Bench): Promise<void> {

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { join } from "node:path";
 import { type Case, compare } from "./compare.ts";
 import { type Contender, cpuSeconds, measure, type Pace, type Started, start } from "./duel.ts";
 
@@ -66,20 +67,37 @@ export async function measureFootprint(
   };
 }
 
+/** The CPU of a request in two threads relative to one, round by round. */
+export interface ThreadCosts {
+  readonly gateway: readonly number[];
+  /** The same for a pipe of Node.js that parses nothing. */
+  readonly pipe: readonly number[];
+}
+
 /**
- * Measures the CPU of a request in two threads relative to one, round by round. The load needs no cores of its own, because
- * only the CPU of the gateway counts.
+ * Measures what a request costs in two threads. The load needs no cores of its own, because only the CPU of the gateway
+ * counts.
  */
-export async function measureThreads(host: string, pace: Pace): Promise<readonly number[]> {
-  const one: Case = {
-    name: "one thread",
+export async function measureThreads(host: string, pace: Pace): Promise<ThreadCosts> {
+  const requests = [requestLines("/items/1?q=x", "User-Agent: load")];
+  const gateway = (threads: number): Case => ({
+    name: `gateway, ${threads}`,
     routes: [{ name: "api", backends: [{ host }] }],
-    requests: ["GET /items/1?q=x HTTP/1.1\r\nHost: api.example.com\r\nUser-Agent: load\r\n\r\n"],
-    file: { config: { workerThreads: 1 } },
-  };
-  const two: Case = { ...one, name: "two threads", file: { config: { workerThreads: 2 } } };
-  const [, cost] = await compare([one, two], `http://${host}`, { ...pace, requests: 30_000 });
-  return cost?.ratios ?? [];
+    requests,
+    file: { config: { workerThreads: threads } },
+  });
+  const pipe = (threads: number): Case => ({
+    name: `pipe, ${threads}`,
+    routes: [],
+    requests,
+    script: join(import.meta.dirname, "pipe-proxy.ts"),
+    environment: { THREADS: String(threads) },
+  });
+  const cases = [gateway(1), gateway(2), pipe(1), pipe(2)];
+  const costs = await compare(cases, `http://${host}`, { ...pace, requests: 30_000 });
+  const [, two, one, other] = costs.map(({ ratios }) => ratios);
+  const relative = other?.map((ratio, round) => ratio / (one?.[round] ?? 1));
+  return { gateway: two ?? [], pipe: relative ?? [] };
 }
 
 /** Returns bytes of resident memory after requests of a thousand users, one value for each start. */

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 
-// Becomes nginx with one worker: a proxy of UPSTREAM on PORT, over TLS where CERT and KEY are files. Prints its port.
+// Becomes nginx with one worker: a proxy of UPSTREAM on PORT, over TLS where CERT and KEY are files. It responds to /static
+// itself when it is the upstream of others. Prints its port.
 
 const { PORT, UPSTREAM = "", CERT, KEY } = process.env;
 const folder = mkdtempSync(join(tmpdir(), "gwc-nginx-"));
@@ -31,6 +32,7 @@ location / {
 proxy_pass http://u; proxy_http_version 1.1; proxy_set_header Connection "";
 proxy_set_header X-Forwarded-For $remote_addr;
 }
+location = /static { default_type application/json; return 200 ${"a".repeat(128)}; }
 location ~ ^/(events|paced)$ { proxy_pass http://u; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; }
 } }
 `,

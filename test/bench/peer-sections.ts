@@ -20,10 +20,10 @@ async function showNginx({ folder, host, pace, report }: Bench): Promise<void> {
   }
 }
 
-async function showLatency({ host, pace, report }: Bench): Promise<void> {
+async function showLatency({ pace, report }: Bench): Promise<void> {
   if (!isInstalled("nginx")) return report.note("latency: nginx is not installed");
   report.table("Time of a request at fixed rates, relative to nginx");
-  for (const { name, rate, costs } of await measureRates(host, pace)) {
+  for (const { name, rate, costs } of await measureRates(pace)) {
     const [, ...others] = costs;
     for (const { name: peer, p50s, p99s } of others) {
       report.figure({ name: `${name} (${rate} per second), median: ${peer}`, values: p50s });

@@ -1,16 +1,30 @@
-import { connect, createServer } from "node:net";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import { isMainThread, parentPort, Worker } from "node:worker_threads";
 
-// A pipe of node:net on PORT to UPSTREAM. It parses nothing, so it bounds what a proxy in Node.js can reach. Prints its port.
+// A pipe of node:net on PORT to UPSTREAM, over TLS where CERT and KEY are files, in as many threads as THREADS says. It parses
+// nothing, so it bounds what a proxy in Node.js can reach. Prints its port.
 
-const { PORT, UPSTREAM = "" } = process.env;
+const { PORT, UPSTREAM = "", CERT, KEY = "", THREADS = "1" } = process.env;
 const { hostname, port } = new URL(UPSTREAM);
-const server = createServer({ noDelay: true }, (client) => {
+const options = { noDelay: true };
+const server =
+  CERT === undefined
+    ? createServer(options, pipe)
+    : createTlsServer({ ...options, cert: readFileSync(CERT), key: readFileSync(KEY) }, pipe);
+server.listen({ port: Number(PORT), host: "127.0.0.1", reusePort: true }, async () => {
+  if (!isMainThread) return parentPort?.postMessage("listening");
+  for (let thread = 1; thread < Number(THREADS); thread++)
+    await once(new Worker(new URL(import.meta.url)), "message");
+  process.stdout.write(`listening on 127.0.0.1:${PORT}\n`);
+});
+
+function pipe(client: Socket): void {
   const upstream = connect({ host: hostname, port: Number(port), noDelay: true });
   client.pipe(upstream);
   upstream.pipe(client);
   client.on("error", () => upstream.destroy());
   upstream.on("error", () => client.destroy());
-});
-server.listen(Number(PORT), "127.0.0.1", () =>
-  process.stdout.write(`listening on 127.0.0.1:${PORT}\n`),
-);
+}

@@ -73,8 +73,9 @@ async function showFirstRequests({ host, pace, report }: Bench): Promise<void> {
 
 async function showThreads({ host, pace, report }: Bench): Promise<void> {
   report.table("Two threads relative to one");
-  const values = await measureThreads(host, pace);
-  report.figure({ name: "CPU of a GET", values, goal: TWO_THREADS });
+  const { gateway, pipe } = await measureThreads(host, pace);
+  report.figure({ name: "CPU of a GET", values: gateway, goal: TWO_THREADS });
+  report.figure({ name: "the same through a pipe of Node.js", values: pipe });
 }
 
 async function showBuilds({ folder, report }: Bench): Promise<void> {
