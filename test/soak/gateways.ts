@@ -146,7 +146,7 @@ function writeConfiguration(folder: string, content: object): string {
   return file;
 }
 
-/** Every third edit has a mistake: the gateway before it goes on. */
+/** Every third edit has a mistake, so that the last good version continues. */
 const MISTAKE = 3;
 
 function fileOf(

@@ -13,7 +13,8 @@ import { httpTraffic, type Traffic } from "./traffic.ts";
 // `npm run soak [-- MINUTES]`, 60 unless given. Three gateways serve all kinds of traffic, with aborted requests and slow readers:
 // a bundle, one with two threads, and `gwc run`, whose file is edited all the time. Every byte of every response is checked. In
 // the end, each request has reached its server once and has one line in the access log, all spans have arrived, and what the
-// gateways hold after a collection of garbage has not grown.
+// gateways hold after a collection of garbage has not grown. Other work may run at the same time, as long as no process waits
+// for a CPU for ten seconds: then connections time out.
 
 /** Milliseconds between two edits, and number of looks at the memory. */
 const EDIT = 20_000;

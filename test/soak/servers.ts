@@ -5,7 +5,7 @@ import { listen } from "../harness/listen.ts";
 import { bodyOf, eventOf, textOf } from "./contents.ts";
 import { handleMcp } from "./mcp-server.ts";
 
-/** What the servers of a soak have received. */
+/** Requests and spans that the servers of a soak have received. */
 export interface Received {
   /** How often each request has come, by the id in its path. */
   readonly requests: Map<string, number>;
