@@ -67,7 +67,7 @@ export const OTHER_FIELDS: readonly string[] = [
   ...["gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_creation.input_tokens"],
   ...["gen_ai.usage.reasoning.output_tokens", "gen_ai.cost"],
   ...["llm.cache", "llm.cache.age", "llm.cache.score", "llm.cost.saved"],
-  ...["llm.dropped", "llm.warning", "custom.policy"],
+  ...["llm.dropped", "llm.response.dropped", "llm.warning", "custom.policy"],
   ...["request.id", "retry.attempt", "error", "bytes.received", "bytes.sent"],
   ...["rule", "limit", "extAuthz.duration", "remoteRateLimit.duration", "extProc.duration"],
   ...["promptGuard.duration", "guard.request", "guard.request.matches", "guard.response"],
