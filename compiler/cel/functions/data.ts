@@ -83,7 +83,7 @@ export const dataFunctions = declareFunctions({
   toJson: {
     helper: "functions/json#toJson",
     doc: "A value as a JSON string.",
-    signatures: ["toJson(A): string"],
+    signatures: ["toJson(A): string", "A.toJson(): string"],
     example: ["toJson({'a': [1, true]})", '"{\\"a\\":[1,true]}"'],
   },
   default: {

@@ -32,6 +32,7 @@ describe("evaluating an expression on data", () => {
     ["2.5 * 2", "5.0", 5, "double"],
     ["1 + 0.5 - 1", "0.5", 0.5, "double"],
     ["json(request.body).model", '"m"', "m", "string"],
+    ["json(request.body).merge({'a': 1}).toJson().size() > 10", "true", true, "bool"],
     [
       "request.startTime",
       'timestamp("2026-01-02T03:04:05.678Z")',
