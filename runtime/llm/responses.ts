@@ -1,4 +1,5 @@
 import type { Exchange, Handled } from "../http/exchange.ts";
+import { noteRefusal } from "../http/refuse.ts";
 import type { TriedCall } from "../policies/retry/tries.ts";
 import type { ChatService } from "./calls/chat-service.ts";
 import { nativeTarget } from "./calls/native-target.ts";
@@ -35,6 +36,13 @@ export function serveResponses(
   tried?: TriedCall,
 ): Handled {
   const rest = restOfPath(exchange.path, api) ?? "";
+  if (exchange.upgrade?.toLowerCase() === "websocket") {
+    // Codex opens a WebSocket first. After this status it sends requests at once, and after any other it repeats.
+    const message = "responses are not served over WebSockets: send requests";
+    noteRefusal(exchange, "BadRequest", message);
+    respondError(exchange, { kind: "invalid", message, status: 426 }, service.errors);
+    return;
+  }
   if (rest === "") return serveChat(exchange, service, tried);
   if (DERIVED_PATHS.has(rest)) return serveDerived(exchange, service, rest, tried);
   const stored = storedAt(exchange, service, rest);

@@ -4,6 +4,7 @@ import type { ServerResponse } from "node:http";
 import path from "node:path";
 import { promisify } from "node:util";
 import { expect } from "vitest";
+import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { npmProgram } from "../harness/npm-program.ts";
 import { type Received, type Scripted, startScripted } from "../harness/scripted.ts";
@@ -68,13 +69,19 @@ for (const [agent, provider] of pairs)
         (response, _count, request) => respond(response, request, call),
         native === provider ? "anything" : "valid",
       );
-      const { url } = await startAgentGateway(upstream, provider);
+      const gateway = await startAgentGateway(upstream, provider);
+      const { url } = gateway;
       const home = temporaryFolder();
       for (const number of [1, 2]) {
         const output = await run(url, home, number);
         expect(output).toContain(`The command has printed a${number}${number}b.`);
       }
       expect(refused).toEqual([]);
+      if (agent !== "codex") return;
+      // Each run tries a WebSocket once.
+      const attempts = () => [...gateway.output.matchAll(/http\.status=426 /g)].length;
+      await eventually(() => attempts() > 1 || null, "the attempts of both runs");
+      expect(attempts()).toBe(2);
     },
     300_000,
   );
@@ -179,6 +186,7 @@ name = "gateway"
 base_url = "${url}/v1"
 env_key = "KEY"
 wire_api = "responses"
+supports_websockets = true
 `;
   writeFileSync(path.join(home, ".codex/config.toml"), config);
   const options = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
