@@ -18,6 +18,8 @@ const HEALTH = "write it under `policies`: policies: { health: {...} }";
 const PROTOCOL =
   "for HTTP/2 and gRPC write policies: { http: { version: HTTP2 } }; for TLS begin `host` with https://";
 
+const ADDRESS = "write host: HOST:PORT, or host: https://HOST for TLS";
+
 /** Schema of a backend of a route. */
 export function routeBackendSchema() {
   const others = ["service", "backend", "internal", "routeGroup"] as const;
@@ -29,6 +31,7 @@ export function routeBackendSchema() {
       misplacedFieldHints: {
         ...{ healthCheck: HEALTH, healthChecks: HEALTH },
         ...{ protocol: PROTOCOL, appProtocol: PROTOCOL, scheme: PROTOCOL },
+        ...{ url: ADDRESS, address: ADDRESS, server: ADDRESS, port: ADDRESS },
       },
       examples: [{ host: "127.0.0.1:8080" }],
     },

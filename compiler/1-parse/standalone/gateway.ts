@@ -15,6 +15,7 @@ import {
   addressSchema,
   hostnameSchema,
   listenerTlsSchema,
+  OTHER_PROTOCOLS,
   pathHandlingSchema,
   tunnelProtocolSchema,
 } from "./listener.ts";
@@ -103,6 +104,7 @@ function ownFields(what: string) {
     protocol: choice(
       `Protocol; HTTPS by default if it has \`tls\`, otherwise HTTP. TCP and TLS forward connections; without a certificate, TLS is passed through to the backend.`,
       ["HTTP", "HTTPS", "TCP", "TLS"],
+      { misplacedFieldHints: OTHER_PROTOCOLS },
     ),
     tls: listenerTlsSchema(`Terminates TLS of the ${what}.`),
     pathHandling: pathHandlingSchema,

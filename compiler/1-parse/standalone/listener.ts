@@ -1,4 +1,5 @@
 import { cipherSuites, keyExchangeGroups } from "../../config/frontend-fields.ts";
+import { hintFor } from "../../schema/hint-for.ts";
 import { HBONE_INSTEAD, TUNNELS_INSTEAD } from "../../schema/refused-features.ts";
 import {
   choice,
@@ -66,6 +67,11 @@ export function tunnelProtocolSchema() {
   );
 }
 
+const GRPC_INSTEAD = "write HTTP or HTTPS: both serve gRPC";
+
+/** Words for other protocols in `protocol` of a listener or gateway. */
+export const OTHER_PROTOCOLS = hintFor(GRPC_INSTEAD, ["GRPC", "gRPC", "grpc", "HTTP2", "H2C"]);
+
 /** Schema of the hostname of a listener. */
 export function hostnameSchema() {
   return shortText(
@@ -97,7 +103,7 @@ function listenerSchema() {
         {
           default: "HTTP",
           unsupportedValues: { HBONE: "HBONE tunnels" },
-          misplacedFieldHints: { HBONE: HBONE_INSTEAD },
+          misplacedFieldHints: { HBONE: HBONE_INSTEAD, ...OTHER_PROTOCOLS },
         },
       ),
       tls: listenerTlsSchema("Terminates TLS, for an HTTPS or TLS listener."),
@@ -152,6 +158,10 @@ export function listenerTlsSchema(description: string) {
     },
     {
       exactlyOneOf: ["cert", "acme", "spiffe"],
+      misplacedFieldHints: hintFor(
+        "write root: clients.pem, the authorities of client certificates",
+        [...["ca", "clientCA", "clientCa", "clientAuth", "clientCert", "mtls", "verifyClient"]],
+      ),
       description,
       examples: [{ cert: "tls/cert.pem", key: "tls/key.pem" }],
       checks: [

@@ -110,5 +110,10 @@ const matchSchema = object(
       description: "Conditions on query parameters; all must match.",
     }),
   },
-  { misplacedFieldHints: { prefix: "write path: { pathPrefix: /api }" } },
+  {
+    misplacedFieldHints: {
+      prefix: "write path: { pathPrefix: /api }",
+      ...hintFor("write path: { exact: /package.Service/Method }", ["grpc", "service"]),
+    },
+  },
 );
