@@ -23,6 +23,9 @@ const WITH_SHELL = "node:24-slim";
 /** Folders of programs: distroless images have Node.js in one that their own PATH lacks. */
 const PATH = "/nodejs/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/** Without it and `/etc/localtime`, each start compares all files of time zones, which takes 30 ms. */
+const TIME_ZONE = "TZ=UTC";
+
 /**
  * Writes a Dockerfile for the bundle: one file on a Node.js base image, and a numeric user without rights. Node.js
  * itself is the first process, so that SIGTERM reaches it. The health check requests the readiness port. If there are
@@ -47,7 +50,7 @@ ${lines(stages)}FROM \${BASE}
 ${lines(instructions)}WORKDIR /gateway
 COPY gateway.mjs ./
 USER 10101:10101
-ENV NODE_ENV=production PATH=${PATH}${home}
+ENV NODE_ENV=production ${TIME_ZONE} PATH=${PATH}${home}
 EXPOSE ${exposed}
 ${readinessPort === undefined ? "" : healthCheck}ENTRYPOINT ["node","gateway.mjs"]
 `;

@@ -225,7 +225,7 @@ describe("a server over stdio in the image", () => {
     const { code, stderr } = await gwc(["build", "--no-type-check"], { cwd: workspace.folder });
     expect([code, stderr]).toEqual([0, ""]);
     const text = readFileSync(workspace.path("out/gateway/Dockerfile"), "utf8");
-    expect(text).toMatch(/^ENV NODE_ENV=production PATH=\S+ HOME=\/tmp$/m);
+    expect(text).toMatch(/^ENV NODE_ENV=production TZ=UTC PATH=\S+ HOME=\/tmp$/m);
     expect(text).toMatch(/^COPY --from=uv \/uv \/uvx \/usr\/local\/bin\/$/m);
     expect(text).toMatch(/^ARG UV=\S+:[\d.]+\nFROM \$\{UV\} AS uv$/m);
     expect(text.indexOf("python3")).toBeGreaterThan(0);
