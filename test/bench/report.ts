@@ -50,6 +50,12 @@ export class Report {
     for (const { name, ratios } of others) this.figure({ name, values: ratios, goal: goals[name] });
   }
 
+  /** Reports a section that ended with an error. Its figures stay. */
+  failed(section: string, error: unknown): void {
+    console.error(`  ${section} failed:`, error);
+    this.isGood = false;
+  }
+
   /** Prints a line that belongs to no figure. */
   note(line: string): void {
     console.log(line);
