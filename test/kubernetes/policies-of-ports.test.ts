@@ -165,10 +165,18 @@ describe("mistakes in policies of ports", () => {
   });
 
   it("include targets that have no ports", () => {
-    const route = policy("p", ", port: 81", `frontend: {${denied(NOWHERE)}}`)
-      .replace("kind: Gateway,", "kind: HTTPRoute,")
-      .replace("name: gw", "name: r");
-    expect(check(route)).toContainEqual(expect.stringMatching(/^wrong-target: "frontend"/));
+    for (const written of [
+      `frontend: {${denied(NOWHERE)}}`,
+      "traffic: {timeouts: {request: 1s}}",
+      "",
+    ]) {
+      const ofRoute = policy("p", ", port: 81", written)
+        .replace("kind: Gateway,", "kind: HTTPRoute,")
+        .replace("name: gw", "name: r");
+      expect(check(ofRoute)).toContainEqual(
+        expect.stringMatching(/^wrong-target: "port" cannot target HTTPRoute/),
+      );
+    }
   });
 });
 

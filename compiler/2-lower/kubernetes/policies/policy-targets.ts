@@ -290,14 +290,24 @@ function hasSection(
   return false;
 }
 
-/** Whether a Gateway has the targeted port, also by a ListenerSet or its raw configuration, which are not compared. */
+/** Whether a target is a Gateway with the port, also by a ListenerSet or its raw configuration, which are not compared. */
 function hasPort(
   manifest: Manifest,
   port: number,
   origin: Origin,
   { inventory, diagnostics }: ReferenceContext,
 ): boolean {
-  if (manifest.kind !== "Gateway" || manifest.isPartial) return true;
+  if (manifest.kind !== "Gateway") {
+    const target = resourceName(manifest);
+    const allowed = "a Gateway";
+    diagnostics.report("wrong-target", childOf(origin, "port"), {
+      section: "port",
+      target,
+      allowed,
+    });
+    return false;
+  }
+  if (manifest.isPartial) return true;
   const { listeners = [], allowedListeners, infrastructure } = manifest.spec ?? {};
   const ports = listeners.flatMap((listener) => listener?.port ?? []);
   const isKnown = allowedListeners === undefined && infrastructure?.parametersRef === undefined;
