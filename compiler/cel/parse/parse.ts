@@ -9,10 +9,13 @@ import { syntaxHint } from "./syntax-hint.ts";
 
 /** Maximum length of an expression in UTF-16 units: the limit of CELExpression in the specification. */
 export const MAX_LENGTH = 16_384;
-/** Maximum nesting depth of an expression. A chain of `&&`, `||` or `+` counts once. */
+/** Maximum nesting depth of an expression. A chain of operators counts once. */
 export const MAX_DEPTH = 100;
-/** Maximum height of the tree, including long chains of arithmetic operators. */
-const MAX_HEIGHT = 1_000;
+/**
+ * Maximum height of the tree, including long chains of arithmetic operators. Every phase walks it recursively, and code that V8
+ * has not optimized yet needs about a kilobyte of stack for a level.
+ */
+const MAX_HEIGHT = 400;
 
 const grammar = new Environment({
   enableOptionalTypes: true,
@@ -118,7 +121,8 @@ class Converter {
   convert(tree: ASTNode, depth: number, height: number): Node {
     const span = this.#parentheses.around([tree.start, tree.end]);
     if (depth >= MAX_DEPTH || height >= MAX_HEIGHT) {
-      if (!this.#isTooDeep) this.#problems.report("cel-too-deep", span, { limit: MAX_DEPTH });
+      const limit = depth >= MAX_DEPTH ? MAX_DEPTH : MAX_HEIGHT;
+      if (!this.#isTooDeep) this.#problems.report("cel-too-deep", span, { limit });
       this.#isTooDeep = true;
       return { kind: "literal", span, literal: { kind: "null" } };
     }

@@ -47,7 +47,8 @@ export const celMessages = {
     text: ({ limit }) => `the expression is nested more than ${limit} levels deep`,
     hint: () => "split the rule into several, or use a list with `in`",
     explanation:
-      "Parentheses, calls and operators nest at most 100 levels deep. A chain of the same operator counts once.",
+      "Parentheses, calls and operators nest at most 100 levels deep. A chain of operators counts once. " +
+      "A chain of other operators than `&&` and `||` has at most 400 levels, with its operands.",
   }),
   "cel-too-costly": message<{ limit: number }>({
     severity: "error",

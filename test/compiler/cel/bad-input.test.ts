@@ -1,3 +1,6 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { type CelProblem, compileExpression } from "../../../compiler/cel/compile.ts";
 import { functionOf } from "../../../compiler/cel/evaluate/run-code.ts";
@@ -7,6 +10,11 @@ import { cpuMillis } from "./cpu-time.ts";
 
 function problemsOf(text: string): readonly CelProblem[] {
   return compileExpression(text, { phase: "mcp", slot: "value" }).problems;
+}
+
+/** A chain of so many operands. */
+function sumOf(operands: number): string {
+  return Array.from({ length: operands }, () => "jwt.a").join(" + ");
 }
 
 function run(text: string, jwt: unknown, slot: "allow" | "value" = "value"): unknown {
@@ -58,8 +66,28 @@ describe("bad expressions", () => {
   it("a long chain of operators is not deep", () => {
     const names = Array.from({ length: 900 }, (_, at) => `jwt.a == ${at}`);
     expect(problemsOf(names.join(" || "))).toEqual([]);
-    expect(problemsOf(Array.from({ length: 900 }, () => "jwt.a").join(" + "))).toEqual([]);
+    expect(problemsOf(sumOf(399))).toEqual([]);
+    expect(problemsOf(sumOf(400)).map(({ code }) => code)).toEqual(["cel-too-deep"]);
   });
+
+  // Code that is not optimized takes several times as much stack.
+  it.each([sumOf(399), `${sumOf(300)} + ${"(".repeat(97)}jwt.a${" + jwt.b)".repeat(97)}`])(
+    "the longest chains compile before V8 optimizes the compiler: %.20s",
+    (text) => {
+      const file = pathToFileURL(join(import.meta.dirname, "../../../compiler/cel/compile.ts"));
+      const code = `const { compileExpression } = await import(${JSON.stringify(file.href)});
+        const { problems } = compileExpression(${JSON.stringify(text)}, { phase: "mcp", slot: "value" });
+        console.log(JSON.stringify(problems));`;
+      const flags = ["--no-opt", "--no-sparkplug", "--no-maglev", "--stack-size=700"];
+      const { stdout, stderr } = spawnSync(
+        process.execPath,
+        [...flags, "--input-type=module", "-e", code],
+        { encoding: "utf8" },
+      );
+      expect(stderr).toBe("");
+      expect(JSON.parse(stdout)).toEqual([]);
+    },
+  );
 
   it("wherever an expression is cut off or spoilt, the problem is inside it and nothing is thrown", () => {
     for (const text of VALID) {
