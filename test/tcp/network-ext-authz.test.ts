@@ -88,6 +88,7 @@ beforeAll(async () => {
         frontendPolicies: {
           networkExtAuthz: {
             ...asked,
+            policies: { http: { requestTimeout: "10m" } },
             failureMode: "allow",
             cache: { key: ["source.address"], ttl: "1h" },
           },
@@ -199,6 +200,7 @@ describe("a server that is asked about connections", () => {
 
   it("has failed after the timeout of its policies", async () => {
     expect(await ask(hasty, STALLED)).toBe("");
+    await eventually(() => (givenUp === stalled ? true : null), "the end of the question");
   });
 
   it("does not hold up others, and is given up for clients that leave", async () => {
@@ -236,6 +238,7 @@ describe("a server that is asked about connections", () => {
     const before = stalled;
     const end = text(socket).catch(() => "");
     await eventually(() => (stalled > before ? true : null), "a question");
+    // The question itself would take longer than a test may.
     await open.stop();
     expect(await end).toBe("");
   });

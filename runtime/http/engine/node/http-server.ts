@@ -36,6 +36,8 @@ export class HttpServer implements PortServer {
   readonly #http1: Http1Connections;
   readonly #http2: Http2Connections;
   readonly #proxied: ProxiedServer;
+  /** Connections of clients about which a server is still asked. */
+  readonly #undecided = new Set<Socket>();
   #certificates: Certificates | undefined;
   /** Divides connections by server name. It keeps its existing connections once the port is no longer divided. */
   #division: TlsDivision | undefined;
@@ -144,6 +146,7 @@ export class HttpServer implements PortServer {
     this.#http1.destroy();
     this.#http2.destroy();
     this.#division?.destroy();
+    for (const socket of this.#undecided) socket.destroy();
   }
 
   #divided(division: PreparedDivision): TlsDivision {
@@ -205,12 +208,25 @@ export class HttpServer implements PortServer {
       then();
       return;
     }
-    connectionRules.judge(socket, this.#port.gateway.metrics, then, (rule) => {
+    let isDecided = false;
+    const decided = () => {
+      isDecided = true;
+      this.#undecided.delete(socket);
+    };
+    const allowed = () => {
+      decided();
+      then();
+    };
+    connectionRules.judge(socket, this.#port.gateway.metrics, allowed, (rule) => {
+      decided();
       socket.on("error", ignoreError);
       this.#handlers.denied(rule, socket);
       this.#broken(`not allowed by ${rule}`, socket);
       socket.destroy();
     });
+    if (isDecided) return;
+    this.#undecided.add(socket);
+    socket.once("close", decided);
   }
 
   #broken(
