@@ -30,7 +30,7 @@ import {
   type NoVerdict,
   plainVerdict,
 } from "./ext-authz/verdict.ts";
-import type { VerdictCache } from "./ext-authz/verdict-cache.ts";
+import { type Cached, cachedVerdict, type VerdictCache } from "./ext-authz/verdict-cache.ts";
 import { plainValues } from "./transformations/plain-values.ts";
 
 /** The settings that are independent of the server's protocol. */
@@ -55,14 +55,6 @@ export interface GrpcAuthorizer extends Authorizer {
 
 /** An authorization server that speaks HTTP. */
 export interface HttpAuthorizer extends Authorizer, HttpAuthorizationServer {}
-
-/** The values of a route's expressions for a request. */
-interface Cached {
-  /** The key of the cached verdict. */
-  readonly key?: readonly unknown[] | undefined;
-  /** Returns how long the verdict is cached, after it was applied; absent if its cache has a fixed time. */
-  readonly lifetime?: (() => unknown) | undefined;
-}
 
 /** Further contents of a check request. */
 export interface GrpcQuestion extends Cached {
@@ -123,7 +115,7 @@ export function jwtMetadata(claims: JsonObject | null): JsonObject {
 async function authorize(
   exchange: Exchange,
   { server, failure, body: forwarding, cache }: GrpcAuthorizer | HttpAuthorizer,
-  { key, lifetime }: Cached,
+  cached: Cached,
   ask: (
     body: ForwardedBody | undefined,
     onAbort: OnAbort,
@@ -131,23 +123,16 @@ async function authorize(
 ): Promise<boolean> {
   const body = forwarding && (await forwardedBody(exchange, forwarding));
   if (exchange.headersSent || exchange.isOver) return false;
-  const isCached = cache !== undefined && key !== undefined;
-  const onAbort = exchange.onAbort.bind(exchange);
-  let isAsker = false;
-  const found = await (isCached
-    ? cache.verdict(
-        key,
-        (whenAllLeft) => {
-          isAsker = true;
-          return ask(body, whenAllLeft);
-        },
-        onAbort,
-      )
-    : ask(body, onAbort));
+  const { found, keep } = await cachedVerdict(
+    cache,
+    cached,
+    (onAbort) => ask(body, onAbort),
+    exchange.onAbort.bind(exchange),
+  );
   if (exchange.isOver) return false;
   if (found.kind === "none") return applyFailure(exchange, found, failure);
   const mayContinue = applyVerdict(exchange, found, server.name);
-  if (isCached && isAsker && lifetime !== undefined) cache.keep(key, found, lifetime());
+  keep();
   return mayContinue;
 }
 

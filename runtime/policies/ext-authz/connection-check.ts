@@ -8,7 +8,7 @@ import { bodyBytes, type HeaderValue } from "../transformations/message-changes.
 import { targetValue } from "../transformations/target-value.ts";
 import { checkHeaders } from "./check-headers.ts";
 import { type AuthorizationVerdict, type NoVerdict, plainVerdict } from "./verdict.ts";
-import type { VerdictCache } from "./verdict-cache.ts";
+import { type Cached, cachedVerdict, type VerdictCache } from "./verdict-cache.ts";
 
 /** A server that is asked over HTTP whether clients may connect. */
 export interface ConnectionAuthorizer {
@@ -24,17 +24,13 @@ export interface ConnectionAuthorizer {
 }
 
 /** The values of expressions for a request about a connection. */
-export interface ConnectionQuestion {
+export interface ConnectionQuestion extends Cached {
   /** The path and query; absent for `/`. */
   readonly path?: unknown;
   /** Strings and bytes as they are, other values as JSON; empty if its expression failed. */
   readonly body?: unknown;
   /** Headers, `:authority` and `:method` (GET by default); failed values are omitted. */
   readonly headers?: readonly HeaderValue[];
-  /** The key of the cached verdict. */
-  readonly key?: readonly unknown[];
-  /** Returns how long the verdict is cached; absent if its cache has a fixed time. */
-  readonly lifetime?: () => unknown;
 }
 
 /** Maximum number of bytes of a response, which are not used. */
@@ -47,20 +43,13 @@ export async function authorizeConnection(
   { key, lifetime, ...question }: ConnectionQuestion,
 ): Promise<ConnectionVerdict> {
   const { cache, policy, passesOnFailure, server } = authorizer;
-  const isCached = cache !== undefined && key !== undefined;
-  let isAsker = false;
-  const found = await (isCached
-    ? cache.verdict(
-        key,
-        (whenAllLeft) => {
-          isAsker = true;
-          return ask(authorizer, context, question, whenAllLeft);
-        },
-        context.onAbort,
-      )
-    : ask(authorizer, context, question, context.onAbort));
-  if (isCached && isAsker && found.kind === "verdict" && lifetime !== undefined)
-    cache.keep(key, found, lifetime());
+  const { found, keep } = await cachedVerdict(
+    cache,
+    { key, lifetime },
+    (onAbort) => ask(authorizer, context, question, onAbort),
+    context.onAbort,
+  );
+  keep();
   const { isAllowed, detail } =
     found.kind === "none"
       ? { isAllowed: passesOnFailure, detail: `failed: ${found.detail}` }

@@ -30,6 +30,39 @@ interface Entry {
 /** Share of the lifetime after which a verdict is renewed in the background. */
 const RENEWED_AFTER = 0.8;
 
+/** Caching of the verdict about one request or connection. */
+export interface Cached {
+  /** The key of the cached verdict. */
+  readonly key?: readonly unknown[] | undefined;
+  /** Returns how long the verdict is cached, after it was applied; absent if its cache has a fixed time. */
+  readonly lifetime?: (() => unknown) | undefined;
+}
+
+/**
+ * Returns the verdict from the cache, if there is one, or from the server, and a function that caches what this caller has
+ * asked for.
+ */
+export async function cachedVerdict(
+  cache: VerdictCache | undefined,
+  { key, lifetime }: Cached,
+  ask: Ask,
+  onAbort: OnAbort,
+): Promise<{ found: AuthorizationVerdict | NoVerdict; keep: () => void }> {
+  if (cache === undefined || key === undefined)
+    return { found: await ask(onAbort), keep: () => {} };
+  let isAsker = false;
+  const askAsOne: Ask = (whenAllLeft) => {
+    isAsker = true;
+    return ask(whenAllLeft);
+  };
+  const found = await cache.verdict(key, askAsOne, onAbort);
+  const keep = () => {
+    if (isAsker && found.kind === "verdict" && lifetime !== undefined)
+      cache.keep(key, found, lifetime());
+  };
+  return { found, keep };
+}
+
 /** A cache of verdicts by key. At most one question per key is in flight; failures are not cached. */
 class VerdictCache {
   readonly #settings: VerdictCacheSettings;
