@@ -69,6 +69,14 @@ class GivenIdsStream implements StreamRelay {
     return this.#stream.warning;
   }
 
+  get lost(): string | undefined {
+    return this.#stream.lost;
+  }
+
+  get sentError(): string | undefined {
+    return this.#stream.sentError;
+  }
+
   get pieces(): number {
     return this.#stream.pieces;
   }
