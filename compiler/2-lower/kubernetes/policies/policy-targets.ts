@@ -187,7 +187,7 @@ function valuesFor(
     const values = fieldValues(section, fields, at);
     return target.port === undefined
       ? values
-      : values.filter((value) => isOfPort(value, target, target.port, context));
+      : values.filter((value) => isOfPort(value, target, context));
   });
 }
 
@@ -235,8 +235,7 @@ function mayTarget(
 /** Whether a field can apply to a single port; otherwise reports it. */
 function isOfPort(
   { field, value, origin: at }: FieldValue,
-  { manifest }: Target,
-  port: number | undefined,
+  { manifest, port }: Target,
   { diagnostics }: ReferenceContext,
 ): boolean {
   const isWhole = OF_ALL_PORTS.has(field);
