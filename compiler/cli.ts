@@ -35,6 +35,7 @@ function commandContext(progress: CommandContext["progress"]): CommandContext {
       stdout: takesColors(process.stdout.isTTY, process.env),
       stderr: takesColors(process.stderr.isTTY, process.env),
     },
+    isTerminal: { stdout: process.stdout.isTTY, stderr: process.stderr.isTTY },
     columns: Math.min(process.stdout.columns ?? DEFAULT_COLUMNS, MAX_COLUMNS),
     progress,
     print: (text) => process.stderr.write(text),

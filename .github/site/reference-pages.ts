@@ -123,6 +123,7 @@ async function commandPages(): Promise<readonly SitePage[]> {
     const { stdout = "" } = await perform([name, "--help"], {
       host: memoryHost({}),
       isColored: { stdout: false, stderr: false },
+      isTerminal: { stdout: false, stderr: false },
       columns: 80,
       progress: () => {},
       print: () => {},

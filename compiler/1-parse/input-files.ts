@@ -78,9 +78,18 @@ export function isEmpty({ yaml: { contents } }: SourceDocument): boolean {
   return contents === null || (isScalar(contents) && contents.source === "");
 }
 
-/** Whether a document looks like a standalone file: a mapping with `gateways` or `binds`. */
+/**
+ * Whether a document looks like a standalone file: a mapping with `gateways` or `binds`, or with one of the short forms.
+ * Other tools have sections named `mcp` and `llm` too, so these need a key that only gwc requires.
+ */
 export function isStandalone({ yaml: { contents } }: SourceDocument): boolean {
-  return isMap(contents) && (contents.has("gateways") || contents.has("binds"));
+  if (!isMap(contents)) return false;
+  return (
+    contents.has("gateways") ||
+    contents.has("binds") ||
+    contents.hasIn(["mcp", "targets"]) ||
+    contents.hasIn(["llm", "models"])
+  );
 }
 
 /** Whether a document is a JSON schema for editors, which is not part of the input. */

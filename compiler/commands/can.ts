@@ -1,3 +1,4 @@
+import { SERVED_METHODS } from "../../runtime/http/request-line.ts";
 import { isJsonObject } from "../../runtime/json/json-object.ts";
 import { textReport } from "../diagnostics/report/text.ts";
 import { accessJson, accessOutcome, accessText, whoText } from "../inspect/access/access-text.ts";
@@ -10,6 +11,7 @@ import {
 import { requestAccess } from "../inspect/access/request-access.ts";
 import { tunnelAccess } from "../inspect/access/tunnel-access.ts";
 import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
+import { askedUrl } from "../inspect/explain/asked-url.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
 import { gateway } from "./shared-options.ts";
@@ -20,7 +22,8 @@ export const can: Command = {
   maxPositionals: 3,
   details:
     "Evaluates the compiled rules without serving anything. WHAT is one of:\n" +
-    "  METHOD URL          a request as `curl` sends it, with the given headers only\n" +
+    "  METHOD URL          a request as `curl` sends it, with the given headers only;\n" +
+    "                      of one port //host/path or /path suffices\n" +
     "  CONNECT HOST:PORT   a tunnel through a forward proxy\n" +
     "  call tool NAME      an MCP call; NAME as in rules (search) or, with several\n" +
     "                      servers, as clients see it (web_search)\n" +
@@ -92,22 +95,36 @@ async function ask(given: Arguments, { host, isColored }: CommandContext): Promi
   return resultOf(`${item.kind} ${item.name}`, found, checked, given, flags.has("who"));
 }
 
-/** Parses `call tool NAME`, `get prompt NAME` or `read resource URI`; the verb is optional, so `--who tool NAME` works. */
+/**
+ * Parses `call tool NAME`, `get prompt NAME` or `read resource URI`; the verb is optional, so `--who tool NAME` works.
+ * Methods of MCP (`tools/call NAME`), as examples of `gwc diff` have them, mean the same.
+ */
 function itemOf(argv: readonly string[], target: string | undefined): AskedItem | undefined {
   const words = argv.length === 3 ? argv.slice(1) : argv;
-  const [kind, name = ""] = words;
+  const [word = "", name = ""] = words;
+  const kind = ITEM_METHODS.get(word) ?? word;
   if (kind !== "tool" && kind !== "prompt" && kind !== "resource") return undefined;
   return { kind, name, target };
 }
+
+const ITEM_METHODS: ReadonlyMap<string, string> = new Map([
+  ["tools/call", "tool"],
+  ["prompts/get", "prompt"],
+  ["resources/read", "resource"],
+]);
 
 function askRequest(given: Arguments, checked: CheckedInput, asker: Asker): CommandResult {
   const [method = "", target = "", extra] = given.positionals;
   if (extra !== undefined) return usage(`unexpected argument "${extra}"`);
   if (method === "CONNECT") return askTunnel(given, checked, asker);
-  // Browsers turn a backslash into a slash, curl sends it unchanged: the path is ambiguous.
-  if (!URL.canParse(target) || !/^https?:[^\\]*$/.test(target))
-    return usage(`"${target}" is not a URL, and "${method}" is not an MCP operation`);
-  const reached = requestAccess(checked, method, new URL(target), asker);
+  const asked = askedUrl(target, checked);
+  if (asked.kind === "problem") {
+    const isMethod = SERVED_METHODS.has(method);
+    return isMethod
+      ? usage(asked.problem, asked.hint)
+      : usage(`"${target}" is not a URL, and "${method}" is not an MCP operation`);
+  }
+  const reached = requestAccess(checked, method, asked.url, asker);
   if (reached.kind === "none") return { exitCode: 1, stdout: `no: ${reached.reason}\n` };
   const what = `${method} ${target}`;
   return resultOf(what, [reached.access], checked, given, given.flags.has("who"));
@@ -190,7 +207,9 @@ function headersOf(text: string | undefined): GivenHeaders {
   return { headers };
 }
 
-function usage(problem: string): CommandResult {
-  const hint = "`gwc can call tool NAME`, or `gwc can GET https://host/path`";
+function usage(
+  problem: string,
+  hint = "`gwc can call tool NAME`, or `gwc can GET https://host/path`",
+): CommandResult {
   return { exitCode: 2, stderr: `error: ${problem}\nhint: ${hint}\n` };
 }

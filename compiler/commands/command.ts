@@ -15,7 +15,9 @@ export interface CommandContext {
   readonly host: Host;
   /** Whether each stream takes ANSI colors. */
   readonly isColored: { readonly stdout: boolean; readonly stderr: boolean };
-  /** Width of the terminal in columns, for help and reference pages. */
+  /** Whether each stream is a terminal, so that long lines of prose are broken. */
+  readonly isTerminal: { readonly stdout: boolean; readonly stderr: boolean };
+  /** Width of the terminal in columns, for prose. */
   readonly columns: number;
   /** Shows the current step on a terminal. */
   readonly progress: (step: string) => void;
@@ -57,6 +59,8 @@ export interface CommandEntry {
   readonly summary: string;
   /** Set if stdout is a file for another program, in which control characters are not escaped. */
   readonly printsFiles?: true;
+  /** Set if stdout as text is prose, whose long lines are broken on a terminal. */
+  readonly isProse?: true;
   readonly load: () => Promise<Command>;
 }
 

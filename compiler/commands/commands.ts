@@ -12,6 +12,7 @@ export const commands: readonly CommandEntry[] = [
     name: "check",
     positionals: "[FILES..]",
     summary: "report every mistake with its location and a fix",
+    isProse: true,
     load: async () => (await import("./check.ts")).check,
   },
   {
@@ -24,6 +25,7 @@ export const commands: readonly CommandEntry[] = [
     name: "status",
     positionals: "FILES..",
     summary: "print the status conditions of Kubernetes manifests",
+    isProse: true,
     load: async () => (await import("./status.ts")).status,
   },
   {
@@ -60,30 +62,35 @@ export const commands: readonly CommandEntry[] = [
     name: "diff",
     positionals: "[OLD NEW]",
     summary: "show which access a change opens or closes, with example requests",
+    isProse: true,
     load: async () => (await import("./diff.ts")).diff,
   },
   {
     name: "can",
     positionals: "WHAT..",
     summary: "decide whether a request or MCP call gets through, and why",
+    isProse: true,
     load: async () => (await import("./can.ts")).can,
   },
   {
     name: "test",
     positionals: "[FILES..]",
     summary: "run the *.test.yaml files next to a configuration",
+    isProse: true,
     load: async () => (await import("./test.ts")).testCommand,
   },
   {
     name: "audit",
     positionals: "[FILES..]",
     summary: "report what is open, weak or without effect",
+    isProse: true,
     load: async () => (await import("./audit.ts")).audit,
   },
   {
     name: "lock",
     positionals: "[FILES..]",
     summary: "record the tools of MCP servers and report what changed",
+    isProse: true,
     load: async () => (await import("./lock.ts")).lock,
   },
   {
@@ -114,6 +121,7 @@ export const commands: readonly CommandEntry[] = [
     name: "verify",
     positionals: "OUT [FILE]",
     summary: "verify that a bundle is byte for byte what a configuration builds",
+    isProse: true,
     load: async () => (await import("./verify.ts")).verify,
   },
   {
@@ -133,6 +141,7 @@ export const commands: readonly CommandEntry[] = [
     name: "upgrade",
     positionals: "[FILES..]",
     summary: "report what a new version changes, and rewrite older forms",
+    isProse: true,
     load: async () => (await import("./upgrade.ts")).upgrade,
   },
   {

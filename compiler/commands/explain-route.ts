@@ -2,6 +2,7 @@ import { stringify } from "yaml";
 import type { Checked } from "../compile.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import { checkInput } from "../inspect/check-input.ts";
+import { askedUrl } from "../inspect/explain/asked-url.ts";
 import { originOfLine } from "../inspect/explain/generated-line.ts";
 import { reachedRoute } from "../inspect/explain/request.ts";
 import {
@@ -43,15 +44,12 @@ export function explainRequestCommand(
   { positionals: [method = "", target = ""], options }: Arguments,
   { host }: CommandContext,
 ): CommandResult {
-  if (!URL.canParse(target) || !/^https?:/.test(target))
-    return usage(
-      `"${target}" is not a URL`,
-      `write https://${target.replace(/^[a-z]*:?\/\//i, "")}`,
-    );
   const checked = checkInput([options.file ?? "."], host, false);
   if (checked.programs.length === 0)
     return usage(`${options.file ?? "."} is invalid`, "run `gwc check`");
-  const reached = reachedRoute(checked, method, new URL(target));
+  const asked = askedUrl(target, checked);
+  if (asked.kind === "problem") return usage(asked.problem, asked.hint);
+  const reached = reachedRoute(checked, method, asked.url);
   if (reached.kind === "none") return { exitCode: 1, stderr: `${reached.reason}\n` };
   const found = result(explanationsOf(reached.route.origin.path, reached, checked), options.format);
   const notes = [...earlierNotes(reached), ...rerouteNote(reached.listener)];

@@ -1,8 +1,16 @@
+import { fitTerminal } from "../diagnostics/report/fit-terminal.ts";
 import { terminalText } from "../diagnostics/report/terminal-text.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import { wrapped } from "../inspect/reference/terminal.ts";
 import { optionUsage, readArguments } from "./arguments.ts";
-import type { Command, CommandContext, CommandEntry, CommandResult, Option } from "./command.ts";
+import type {
+  Arguments,
+  Command,
+  CommandContext,
+  CommandEntry,
+  CommandResult,
+  Option,
+} from "./command.ts";
 import { commands } from "./commands.ts";
 import { commonOptions } from "./shared-options.ts";
 
@@ -37,7 +45,8 @@ async function work(
       return usage(read.problem, read.hint, `gwc ${entry.name} --help`);
     case "arguments": {
       const colored = withColors(read.values.options.color, context);
-      return printable(await command.work(read.values, printing(colored)), entry, colored);
+      const result = printable(await command.work(read.values, printing(colored)), entry, colored);
+      return fitted(result, entry, read.values, context);
     }
   }
 }
@@ -68,6 +77,23 @@ function printable(
       stdout: isShown ? terminalText(stdout, isColored.stdout) : stdout,
     }),
     ...(stderr !== undefined && { stderr: terminalText(stderr, isColored.stderr) }),
+  };
+}
+
+/** Breaks the lines of a result at the width of the terminal: those of stderr, and of stdout if it is prose. */
+function fitted(
+  { stdout, stderr, ...result }: CommandResult,
+  { isProse }: CommandEntry,
+  { options }: Arguments,
+  { isTerminal, columns }: CommandContext,
+): CommandResult {
+  const isText = isProse === true && (options.format ?? "text") === "text";
+  const linesOf = (text: string, isFitted: boolean) =>
+    isFitted ? fitTerminal(text, columns) : text;
+  return {
+    ...result,
+    ...(stdout !== undefined && { stdout: linesOf(stdout, isText && isTerminal.stdout) }),
+    ...(stderr !== undefined && { stderr: linesOf(stderr, isTerminal.stderr) }),
   };
 }
 

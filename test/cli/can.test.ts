@@ -42,6 +42,37 @@ describe("gwc can", () => {
       });
   });
 
+  it("accepts the requests of diff's examples", async () => {
+    const changed = config.replace('["x-team"] == "blue"', '["x-team"] in ["blue", "red"]');
+    const cwd = new Workspace({ "a.yaml": config, "b.yaml": changed }).folder;
+    const { stdout } = await gwc(["diff", "a.yaml", "b.yaml"], { cwd });
+    const [, method = "", target = "", ...headers] =
+      /e\.g\. +(\w+) (\S+) {2}(.*)/.exec(stdout) ?? [];
+    const asked = [method, target, "--header", headers.join("").split("  ").join("\n")];
+    expect(target).toBe("/api");
+    expect((await gwc(["can", ...asked, "-f", "b.yaml"], { cwd })).code).toBe(0);
+    expect((await gwc(["can", ...asked, "-f", "a.yaml"], { cwd })).code).toBe(1);
+    expect((await can("GET", "//shop.example.com/api", "--header", "x-env: dev")).text).toContain(
+      "no: GET //shop.example.com/api",
+    );
+    expect((await can("--who", "tools/call", "echo")).text).toContain("who may use tool echo");
+  });
+
+  it("asks for the port of a path if there are several", async () => {
+    const cwd = new Workspace({
+      "gateway.yaml": config.replace(
+        "binds:",
+        `binds:\n  - {port: 3001, listeners: [{routes: [{backends: [{host: "a:1"}]}]}]}`,
+      ),
+    }).folder;
+    expect(await gwc(["can", "GET", "/api"], { cwd })).toMatchObject({
+      code: 2,
+      stderr:
+        'error: several ports serve "/api"\n' +
+        "hint: name one: http://localhost:3001/api, http://localhost:3000/api\n",
+    });
+  });
+
   it("leaves the claims of a token open under their other name, too", () => {
     const [before = "", after = ""] = config.split(/ +- '"admin".*\n.*containsIP.*\n/);
     const rules = `                  - 'true'\n${after.replace("jwt.sub", "auth.claims.sub")}`;

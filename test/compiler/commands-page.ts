@@ -17,6 +17,7 @@ async function help(argv: readonly string[]): Promise<string> {
   const { stdout = "" } = await perform(argv, {
     host: memoryHost({}),
     isColored: { stdout: false, stderr: false },
+    isTerminal: { stdout: false, stderr: false },
     columns: WIDTH,
     progress: () => {},
     print: () => {},

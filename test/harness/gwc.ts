@@ -51,6 +51,7 @@ export async function gwc(argv: readonly string[], situation: Situation = {}): P
     const result = await perform(argv, {
       host: realHost(env),
       isColored: { stdout: isColored, stderr: isColored },
+      isTerminal: { stdout: false, stderr: false },
       columns: 80,
       progress: () => {},
       print: (text) => printed.push(text),

@@ -133,6 +133,21 @@ binds: [{port: 3000, listeners: [{routes: [{
     ]);
   });
 
+  it.each([
+    ["mcp", 'mcp: {port: 3000, targets: [{name: a, mcp: {host: "http://127.0.0.1:1/mcp"}}]}'],
+    ["llm", "llm: {port: 4000, models: [{name: a, provider: openAI, params: {apiKey: x}}]}"],
+  ])("files of other tools next to the short form %s are not part of the input", (_, text) => {
+    const files = {
+      "folder/gateway.yaml": text,
+      "folder/jwks.json": '{"keys": []}',
+      "folder/openapi.yaml": 'openapi: 3.0.0\ninfo: {title: a, version: "1"}\npaths: {}\n',
+      "folder/opencode.json": '{"mcp": {"local": {"type": "local"}}}',
+    };
+    const { findings, program } = checkInput(["folder"], memoryHost(files), false);
+    expect(findings.filter(({ severity }) => severity === "error")).toEqual([]);
+    expect(program).toBeDefined();
+  });
+
   it("a duplicate does not hide the other mistakes of the file", () => {
     const text = `binds:
   - port: 3000

@@ -209,8 +209,11 @@ function linePath(values: readonly (number | null)[], x: Scale, y: Scale): strin
       continue;
     }
     const point = `${x(index).toFixed(1)} ${y(value).toFixed(1)}`;
-    // A value between gaps is a dot: a line of no length with round ends.
-    path += isOpen ? `L${point}` : `M${point}l0 0`;
+    // A value between gaps is a dot: a ring that its line fills.
+    const isAlone = !isOpen && (values[index + 1] ?? null) === null;
+    path += isOpen
+      ? `L${point}`
+      : `M${point}${isAlone ? "m-1 0a1 1 0 1 0 2 0a1 1 0 1 0 -2 0" : ""}`;
     isOpen = true;
   }
   return path;

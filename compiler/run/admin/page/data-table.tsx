@@ -11,7 +11,7 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren;
 }
 
-/** A table with one line for each row, which scrolls in itself on narrow screens. */
+/** A table with one line for each row. On phones, the cells of a row are below each other, with their titles. */
 export function DataTable<Row>({
   label,
   columns,
@@ -26,7 +26,7 @@ export function DataTable<Row>({
   classOf?: (row: Row) => string;
 }) {
   return (
-    <Table label={label}>
+    <Table label={label} class="stacks">
       <thead>
         <tr>
           {columns.map(({ title, class: name = "" }) => (
@@ -41,11 +41,11 @@ export function DataTable<Row>({
           <tr key={keyOf(row)} class={classOf(row)}>
             {columns.map(({ title, class: name = "", isHead, cell }) =>
               isHead === true ? (
-                <th key={title} scope="row" class={name}>
+                <th key={title} scope="row" class={name} data-title={title}>
                   {cell(row)}
                 </th>
               ) : (
-                <td key={title} class={name}>
+                <td key={title} class={name} data-title={title}>
                   {cell(row)}
                 </td>
               ),

@@ -224,12 +224,20 @@ export function Facts({ facts }: { facts: readonly Fact[] }) {
 }
 
 /** A wide table, which scrolls in itself on narrow screens. */
-export function Table({ label, children }: { label: string; children: ComponentChildren }) {
+export function Table({
+  label,
+  class: name,
+  children,
+}: {
+  label: string;
+  class?: string;
+  children: ComponentChildren;
+}) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a table is no set of fields.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: readers without a mouse scroll it with the arrow keys.
     <div class="scroll" role="group" tabIndex={0} aria-label={label}>
-      <table>{children}</table>
+      <table class={name}>{children}</table>
     </div>
   );
 }

@@ -165,12 +165,12 @@ function RequestTable({
     },
     { title: "Route", class: "aside", cell: ({ route }) => <Text>{route ?? "none"}</Text> },
     { title: "Status", cell: (request) => <Status request={request} /> },
-    { title: "Decided by", cell: (request) => <Decision request={request} /> },
     {
       title: "Took",
       class: "number",
       cell: ({ duration: took }) => (took === null ? "…" : duration(took)),
     },
+    { title: "Decided by", class: "why", cell: (request) => <Decision request={request} /> },
   ];
   return (
     <>
