@@ -56,6 +56,8 @@ export interface Gateway {
   readonly persistedMemory?: (context: GatewayContext) => PersistedMemory;
   /** Store of keys that are made at run time and of shared limits; absent if nothing uses one. */
   readonly store?: ProcessStore;
+  /** Whether callers get sealed ids that they may use after a restart; absent if not. */
+  readonly givesIds?: boolean;
   /** Maximum number of threads among which a limit can be divided; absent if only the limit of connections is divided. */
   readonly maxThreads?: number;
   /** Maximum bytes of messages that are buffered whole; a quarter of the memory if absent. */

@@ -59,6 +59,7 @@ export function processSettings(gateway: Gateway, environment: Environment): Pro
       ...(isIdle
         ? ["WORKER_THREADS has no effect: the configuration has no config.workerThreads"]
         : []),
+      ...(gateway.givesIds === true && !environment.SESSION_KEY ? [RANDOM_KEY] : []),
     ],
     sessionKeys: sessionKeys(environment.SESSION_KEY),
     env: {
@@ -70,6 +71,9 @@ export function processSettings(gateway: Gateway, environment: Environment): Pro
     maxBufferedBytes: gateway.maxBufferedBytes ?? Math.floor(availableMemory() / 4),
   };
 }
+
+const RANDOM_KEY =
+  "SESSION_KEY is not set: ids of files, batches and stored responses end with this process, and other replicas do not know them";
 
 /**
  * Returns the memory that the process can use in bytes: its container's limit (cgroup v2 or v1), otherwise the machine's

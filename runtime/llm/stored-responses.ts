@@ -13,6 +13,7 @@ import type { EndpointPath, TargetSettings } from "./calls/target.ts";
 import { responsesNative } from "./formats/responses/native.ts";
 import { passTo, withQuery } from "./pass-through.ts";
 import { givingIds, type IdReceiver } from "./stored/given-ids.ts";
+import { ITEM, openId } from "./stored/stored-ids.ts";
 
 /** A request for a response that a provider stores. */
 export interface StoredRequest {
@@ -32,7 +33,8 @@ export function serveStored(exchange: Exchange, request: StoredRequest): void {
   const { texts, timeout } = service;
   // Stored responses are requested by id, whatever their model.
   const own = typeof path === "string" ? path : path(provider.model ?? "", false);
-  const whole = withQuery(own, exchange.query);
+  const query = receiver === undefined ? exchange.query : ownQuery(exchange.query, receiver);
+  const whole = withQuery(own, query);
   const isGuarded = texts !== undefined && guard !== undefined && guard.response.length > 0;
   if (isGuarded || receiver !== undefined) {
     if (refuseMethod(exchange, service.errors, METHODS)) return;
@@ -40,6 +42,15 @@ export function serveStored(exchange: Exchange, request: StoredRequest): void {
     return;
   }
   passTo(exchange, provider, { path: whole, ...(timeout !== undefined && { timeout }) });
+}
+
+/** Returns the query of a list, which may continue after an item of the caller. */
+function ownQuery(query: string, { owner }: IdReceiver): string {
+  const parameters = new URLSearchParams(query);
+  const item = openId(owner, ITEM, parameters.get("after") ?? "");
+  if (item === undefined) return query;
+  parameters.set("after", item.id);
+  return parameters.toString();
 }
 
 const METHODS = ["GET", "POST", "DELETE"] as const;

@@ -11,6 +11,7 @@ import { providersCode } from "./ai/providers.ts";
 import { formatExport, routeTypeCodes } from "./ai/route-types.ts";
 import type { ServiceCode } from "./ai/service-settings.ts";
 import { serviceCode } from "./ai/services.ts";
+import { givesIds } from "./ai/stored.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
 import { passthrough } from "./parts/connection.ts";
 
@@ -34,6 +35,7 @@ export const aiTemplate: BackendTemplate<"ai"> = {
       .flatMap((each) => each?.rules ?? [])
       .flatMap(({ expression }) => expression.variables),
   ],
+  seals: (node) => (node.routes.some(({ type }) => givesIds(type, node)) ? "ids" : undefined),
   keepsLimits: true,
   spendsTokens: true,
 };

@@ -129,8 +129,11 @@ export interface BackendTemplate<Kind extends BackendKind> {
   readonly spendsTokens?: true;
   /** Format of refusals before the request has been read; absent for plain text, or if the path decides. */
   readonly refusalFormat?: ImportSymbol;
-  /** Returns whether its sessions survive a change of the pod if all pods have the same key. */
-  readonly hasSessions?: true;
+  /**
+   * Returns what it seals for clients, so that all replicas need the same key: sessions end with the process, ids are kept.
+   * `undefined` if it seals nothing.
+   */
+  readonly seals?: (node: BackendNode<Kind>) => "sessions" | "ids" | undefined;
   /** Returns the name of its own tool that calls another one, which the arguments name; absent if it has none. */
   readonly toolCaller?: (node: BackendNode<Kind>) => string | undefined;
   /** Handover of state between threads (`Gateway.handover`); absent if threads have no state. */

@@ -1,4 +1,4 @@
-import type { BackendKind } from "../../compiler/ir/backends.ts";
+import type { BackendKind, BackendNode } from "../../compiler/ir/backends.ts";
 import { aiTemplate } from "./ai.ts";
 import { awsTemplate } from "./aws.ts";
 import type { BackendTemplate } from "./backend.ts";
@@ -20,4 +20,11 @@ const templates: { readonly [Kind in BackendKind]: BackendTemplate<Kind> } = {
 /** Returns the template of a kind of backend. */
 export function backendTemplateOf<Kind extends BackendKind>(kind: Kind): BackendTemplate<Kind> {
   return templates[kind];
+}
+
+/** Returns what a backend seals for clients; `undefined` if it seals nothing. */
+export function sealedBy<Kind extends BackendKind>(
+  node: BackendNode<Kind>,
+): "sessions" | "ids" | undefined {
+  return backendTemplateOf<Kind>(node.kind).seals?.(node);
 }

@@ -44,7 +44,7 @@ const refusalFormat = imported("gwc/runtime/mcp/protocol/json-rpc-refusal", "jso
 export const mcpTemplate: BackendTemplate<"mcp"> = {
   code: mcpCode,
   share: (node, before, scope) => servedCode(node, scope, before),
-  hasSessions: true,
+  seals: () => "sessions",
   reads: ({ targets }) =>
     readsUser(targets.flatMap((each) => (each.kind === "stdio" ? [] : [each.connection]))),
   toolCaller: ({ toolSearch }) => toolSearch?.names.call,

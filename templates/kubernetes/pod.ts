@@ -1,7 +1,7 @@
 import type { DeploymentNode, PodSocket } from "../../compiler/ir/deployment.ts";
 import type { Program } from "../../compiler/ir/program.ts";
 import type { Json } from "../../compiler/model/json.ts";
-import { backendTemplateOf } from "../backends/index.ts";
+import { sealedBy } from "../backends/index.ts";
 import { servicePort } from "../code/service-port.ts";
 import { clientPorts } from "../modules/client-ports.ts";
 import { persistedState } from "../modules/persisted-state.ts";
@@ -248,7 +248,7 @@ function sessionKey(binds: Program["binds"], { name }: DeploymentNode): readonly
   const routes = binds.flatMap(({ listeners }) => listeners.flatMap((each) => each.routes));
   const hasSessions = routes.some(
     ({ backends, policies }) =>
-      backends.some(({ kind }) => backendTemplateOf(kind).hasSessions === true) ||
+      backends.some((node) => sealedBy(node) !== undefined) ||
       policies.some(({ kind }) => templateOf(kind).hasSessions === true),
   );
   if (!hasSessions) return [];

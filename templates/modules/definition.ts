@@ -7,7 +7,7 @@ import type { WorkloadApiNode } from "../../compiler/ir/workload-api.ts";
 import type { WorkerThreads } from "../../runtime/gateway/definition.ts";
 import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
 import { defaultConnections, defaultKeepAlive } from "../../runtime/net/default-connections.ts";
-import { backendTemplateOf } from "../backends/index.ts";
+import { backendTemplateOf, sealedBy } from "../backends/index.ts";
 import { keepAliveSettings } from "../backends/parts/connection.ts";
 import { code, extension, literal } from "../code/code.ts";
 import type { Code, ImportSymbol, Printable } from "../code/hole.ts";
@@ -77,6 +77,7 @@ export function gatewayValue(
     workerThreads: process.workers && threadsValue(process.workers),
     ...(process.workers && heldState(binds)),
     store: storeValue(program),
+    givesIds: allBackends(binds).some((node) => sealedBy(node) === "ids") || undefined,
     maxBufferedBytes: process.maxBufferedBytes && bytes(process.maxBufferedBytes),
   };
 }
@@ -86,8 +87,7 @@ export function gatewayValue(
  * threads can divide its limits.
  */
 function heldState(binds: readonly BindNode[]): Readonly<Record<string, Printable | undefined>> {
-  const routes = binds.flatMap(({ listeners }) => listeners.flatMap(({ routes: own }) => own));
-  const backends = routes.flatMap((route) => route.backends);
+  const backends = allBackends(binds);
   const [handover] = backends.flatMap(({ kind }) => backendTemplateOf(kind).handover ?? []);
   const limits = backends.flatMap((node) => maxThreads(node) ?? []);
   return {
@@ -95,6 +95,11 @@ function heldState(binds: readonly BindNode[]): Readonly<Record<string, Printabl
     persistedMemory: persistedState({ binds }),
     maxThreads: limits.length === 0 ? undefined : Math.min(...limits),
   };
+}
+
+function allBackends(binds: readonly BindNode[]): readonly BackendNode[] {
+  const routes = binds.flatMap(({ listeners }) => listeners.flatMap(({ routes: own }) => own));
+  return routes.flatMap((route) => route.backends);
 }
 
 function maxThreads<Kind extends BackendKind>(node: BackendNode<Kind>): number | undefined {

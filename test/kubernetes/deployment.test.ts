@@ -261,15 +261,23 @@ it("gives each gateway a name of at most 63 characters, and two of them two", ()
   for (const name of names) expect(name).toMatch(/^a{50}-[0-9a-f]{12}$/);
 });
 
-it("gives pods of MCP backends the key of their sessions, from a Secret that need not be there", () => {
-  const backend =
-    "{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: tools}, spec: {mcp: {targets: [{name: a, static: {host: a, port: 1}}]}}}";
-  const route =
-    "{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: r}, spec: {parentRefs: [{name: gw}], rules: [{backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: tools}]}]}}";
+it.each([
+  ["MCP servers", "{mcp: {targets: [{name: a, static: {host: a, port: 1}}]}}"],
+  [
+    "stored responses",
+    '{ai: {provider: {openai: {}}}, policies: {auth: {key: k}, ai: {routes: {"/v1/responses": Responses}}}}',
+  ],
+])("gives pods of %s the key of their clients, from a Secret that need not be there", (_, spec) => {
+  const backend = `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: b}, spec: ${spec}}`;
+  const route = `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: r}, spec: {parentRefs: [{name: gw}], rules: [{backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: b}]}]}}`;
+  const policy =
+    "{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: p}, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: r}], traffic: {apiKeyAuthentication: {secretRef: {name: keys}}}}}\n---\n{apiVersion: v1, kind: Secret, metadata: {name: keys}, stringData: {ann: some-long-key-of-ann}}";
   const plain = build("", "").read("deployment").spec.template.spec.containers[0];
   expect(JSON.stringify(plain.env)).not.toContain("SESSION_KEY");
   const { program } = checkManifests(
-    [gateway(), parameters("of-class", ""), parameters("own", ""), backend, route].join("\n---\n"),
+    [gateway(), parameters("of-class", ""), parameters("own", ""), backend, route, policy].join(
+      "\n---\n",
+    ),
   );
   if (program === undefined) throw new Error("refused");
   const text = kubernetesFiles(program, Buffer.from("bundle"), "digest", { image: "x" }).find(

@@ -1,11 +1,11 @@
 import Anthropic from "@anthropic-ai/sdk";
-import OpenAI, { toFile } from "openai";
+import { toFile } from "openai";
 import { beforeAll, describe, expect, it } from "vitest";
-import { freePort } from "../harness/free-port.ts";
-import { type Gateway, startGateway } from "../harness/gateway.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import type { Scripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
 import { BATCH, FILE, startStore } from "./batch-upstream.ts";
+import { clientOf, startCallersGateway } from "./callers-gateway.ts";
 import { readForm } from "./media-upstream.ts";
 
 let store: Scripted;
@@ -16,57 +16,35 @@ beforeAll(async () => {
   store = await startStore();
   other = await startStore();
   const params = { apiKey: "${KEY}", hostOverride: store.host };
-  gateway = await startGateway({
-    env: {
-      ...{ KEY: "provider-key", ANN: "ann-key", BOB: "bob-key", TIED: "tied-key" },
-      SESSION_KEY: "ab".repeat(32),
-    },
-    config: {
-      llm: {
-        port: await freePort(),
-        apis: ["batches"],
-        policies: {
-          apiKey: {
-            keys: [
-              { key: "${ANN}", metadata: { name: "ann" } },
-              { key: "${BOB}", metadata: { name: "bob" } },
-              { key: "${TIED}", metadata: { name: "tied" }, allowedModels: ["small"] },
-            ],
-          },
-        },
-        models: [
-          {
-            name: "small",
-            provider: "openAI",
-            params: { ...params, model: "gpt-5-mini" },
-            overrides: { max_completion_tokens: 7 },
-          },
-          { name: "large", provider: "openAI", params: { ...params, model: "gpt-5" } },
-          {
-            name: "other",
-            provider: "openAI",
-            params: { ...params, hostOverride: other.host, model: "gpt-5" },
-          },
-          {
-            name: "claude",
-            provider: "anthropic",
-            params: { ...params, model: "claude-haiku-4-5" },
-          },
-          {
-            name: "closed",
-            provider: "openAI",
-            params,
-            authorization: { rules: ['apiKey.name == "bob"'] },
-          },
-        ],
+  gateway = await startCallersGateway({
+    others: { tied: { allowedModels: ["small"] } },
+    models: [
+      {
+        name: "small",
+        provider: "openAI",
+        params: { ...params, model: "gpt-5-mini" },
+        overrides: { max_completion_tokens: 7 },
       },
-    },
+      { name: "large", provider: "openAI", params: { ...params, model: "gpt-5" } },
+      {
+        name: "other",
+        provider: "openAI",
+        params: { ...params, hostOverride: other.host, model: "gpt-5" },
+      },
+      {
+        name: "claude",
+        provider: "anthropic",
+        params: { ...params, model: "claude-haiku-4-5" },
+      },
+      {
+        name: "closed",
+        provider: "openAI",
+        params,
+        authorization: { rules: ['apiKey.name == "bob"'] },
+      },
+    ],
   });
 });
-
-function clientOf(apiKey: string): OpenAI {
-  return new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
-}
 
 function lineOf(model: string, more: object = {}): string {
   const body = { model, messages: [{ role: "user", content: "Hello" }] };
@@ -76,12 +54,12 @@ function lineOf(model: string, more: object = {}): string {
 
 async function upload(apiKey: string, ...lines: readonly string[]) {
   const file = await toFile(Buffer.from(lines.join("\n")), "b.jsonl");
-  return clientOf(apiKey).files.create({ file, purpose: "batch" });
+  return clientOf(gateway, apiKey).files.create({ file, purpose: "batch" });
 }
 
 async function create(apiKey: string) {
   const { id } = await upload(apiKey, lineOf("small"));
-  return clientOf(apiKey).batches.create({
+  return clientOf(gateway, apiKey).batches.create({
     ...{ input_file_id: id, endpoint: "/v1/chat/completions", completion_window: "24h" },
   });
 }
@@ -106,7 +84,7 @@ it("each line of a batch is sent as if it was sent alone", async () => {
 });
 
 it("the owner of a batch follows it from the file to its output", async () => {
-  const client = clientOf("ann-key");
+  const client = clientOf(gateway, "ann-key");
   const batch = await create("ann-key");
   expect(JSON.stringify(batch)).not.toContain("RAW");
   const again = await client.batches.retrieve(batch.id);
@@ -122,7 +100,7 @@ it("the owner of a batch follows it from the file to its output", async () => {
 describe("another caller cannot", () => {
   it("use ids of files and batches", async () => {
     const batch = await create("ann-key");
-    const bob = clientOf("bob-key");
+    const bob = clientOf(gateway, "bob-key");
     const before = store.received.length;
     const { input_file_id: file, output_file_id: output } = batch;
     const attacks = [
@@ -142,7 +120,7 @@ describe("another caller cannot", () => {
   });
 
   it("use the provider's own ids", async () => {
-    const bob = clientOf("bob-key");
+    const bob = clientOf(gateway, "bob-key");
     const before = store.received.length;
     await expect(bob.files.content(FILE)).rejects.toMatchObject({ status: 404 });
     await expect(bob.batches.retrieve(BATCH)).rejects.toMatchObject({ status: 404 });
@@ -158,13 +136,13 @@ describe("another caller cannot", () => {
     const last = id.endsWith("A") ? "B" : "A";
     const inside = id.slice(0, 20) + (id[20] === "A" ? "B" : "A") + id.slice(21);
     for (const forged of [id.slice(0, -1) + last, `${id}A`, inside]) {
-      const asked = clientOf("ann-key").files.retrieve(forged);
+      const asked = clientOf(gateway, "ann-key").files.retrieve(forged);
       await expect(asked).rejects.toMatchObject({ status: 404 });
     }
   });
 
   it("list files or batches", async () => {
-    const bob = clientOf("bob-key");
+    const bob = clientOf(gateway, "bob-key");
     await expect(bob.files.list()).rejects.toMatchObject({ status: 404 });
     await expect(bob.batches.list()).rejects.toMatchObject({ status: 404 });
   });
@@ -219,7 +197,7 @@ describe("a file is refused", () => {
 
   it("for another purpose than batches", async () => {
     const file = await toFile(Buffer.from("x"), "a.txt");
-    const asked = clientOf("ann-key").files.create({ file, purpose: "fine-tune" });
+    const asked = clientOf(gateway, "ann-key").files.create({ file, purpose: "fine-tune" });
     await expect(asked).rejects.toMatchObject({ status: 400, param: "purpose" });
   });
 });

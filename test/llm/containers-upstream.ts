@@ -8,6 +8,9 @@ export const RAW = {
   written: "cfile_RAW",
   file: "file-RAW",
   response: "resp_RAW",
+  run: "ci_RAW",
+  message: "msg_RAW",
+  reasoning: "rs_RAW",
 } as const;
 
 /** Content of the file that a program has written: it is not text. */
@@ -38,7 +41,7 @@ export function startContainers(): Promise<Scripted> {
 function foreignIds({ url, body, headers }: Received): readonly string[] {
   const isForm = headers["content-type"]?.startsWith("multipart/") === true;
   const text = isForm ? url : `${url} ${body.toString()}`;
-  const ids = text.match(/\b(?:cntr_|cfile_|file-|resp_)[\w-]+/g) ?? [];
+  const ids = text.match(/\b(?:cntr_|cfile_|file-|resp_|ci_|msg_|rs_)[\w-]+/g) ?? [];
   const own: readonly string[] = Object.values(RAW);
   return ids.filter((id) => !own.includes(id));
 }
@@ -72,12 +75,12 @@ const cited = {
 };
 
 const run = {
-  ...{ type: "code_interpreter_call", id: "ci_1", status: "completed", code: "plot()" },
+  ...{ type: "code_interpreter_call", id: RAW.run, status: "completed", code: "plot()" },
   ...{ container_id: RAW.container, outputs: null },
 };
 
 const said = {
-  ...{ type: "message", id: "msg_1", role: "assistant", status: "completed" },
+  ...{ type: "message", id: RAW.message, role: "assistant", status: "completed" },
   content: [{ type: "output_text", text: "plot", annotations: [cited], logprobs: [] }],
 };
 
@@ -95,7 +98,8 @@ function serveResponse(response: ServerResponse, { method, url, body }: Received
   };
   if (method === "DELETE")
     json(response, { id: RAW.response, object: "response.deleted", deleted: true });
-  else if (url.includes("/input_items")) json(response, { object: "list", data: [said] });
+  else if (url.includes("/input_items"))
+    json(response, { object: "list", data: [said], first_id: said.id, last_id: said.id });
   else if (url.includes("/input_tokens"))
     json(response, { object: "response.input_tokens", input_tokens: 3 });
   else if (sent.stream === true || url.includes("stream=true")) {
@@ -108,7 +112,7 @@ function serveResponse(response: ServerResponse, { method, url, body }: Received
 
 function eventsOf(whole: object): readonly { readonly type: string }[] {
   const text = "plot \u2028 response.id";
-  const at = { item_id: "msg_1", output_index: 1, content_index: 0 };
+  const at = { item_id: RAW.message, output_index: 1, content_index: 0 };
   return [
     { type: "response.created", response: { ...whole, status: "in_progress", output: [] } },
     { type: "response.output_item.done", output_index: 0, item: run },

@@ -1,8 +1,9 @@
-import OpenAI, { toFile } from "openai";
+import type OpenAI from "openai";
+import { toFile } from "openai";
 import { beforeAll, describe, expect, it } from "vitest";
-import { freePort } from "../harness/free-port.ts";
-import { type Gateway, startGateway } from "../harness/gateway.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import type { Scripted } from "../harness/scripted.ts";
+import { clientOf, startCallersGateway } from "./callers-gateway.ts";
 import { RAW, startContainers, WRITTEN } from "./containers-upstream.ts";
 
 let upstream: Scripted;
@@ -14,42 +15,20 @@ beforeAll(async () => {
   other = await startContainers();
   const params = { apiKey: "${KEY}", hostOverride: upstream.host };
   const guard = { response: [{ regex: { action: "reject", rules: [{ builtin: "email" }] } }] };
-  gateway = await startGateway({
-    env: {
-      ...{ KEY: "provider-key", ANN: "ann-key", BOB: "bob-key" },
-      SESSION_KEY: "ab".repeat(32),
-    },
-    config: {
-      llm: {
-        port: await freePort(),
-        apis: ["batches"],
-        policies: {
-          apiKey: {
-            keys: [
-              { key: "${ANN}", metadata: { name: "ann" } },
-              { key: "${BOB}", metadata: { name: "bob" } },
-            ],
-          },
-        },
-        models: [
-          { name: "gpt", provider: "openAI", params: { ...params, model: "gpt-5-mini" } },
-          { name: "other", provider: "openAI", params: { ...params, hostOverride: other.host } },
-          {
-            ...{ name: "guarded", provider: "openAI", guardrails: guard },
-            params: { ...params, hostOverride: `localhost:${other.host.split(":")[1]}` },
-          },
-        ],
+  gateway = await startCallersGateway({
+    models: [
+      { name: "gpt", provider: "openAI", params: { ...params, model: "gpt-5-mini" } },
+      { name: "other", provider: "openAI", params: { ...params, hostOverride: other.host } },
+      {
+        ...{ name: "guarded", provider: "openAI", guardrails: guard },
+        params: { ...params, hostOverride: `localhost:${other.host.split(":")[1]}` },
       },
-    },
+    ],
   });
 });
 
-function clientOf(apiKey: string): OpenAI {
-  return new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
-}
-
-const ann = (): OpenAI => clientOf("ann-key");
-const bob = (): OpenAI => clientOf("bob-key");
+const ann = (): OpenAI => clientOf(gateway, "ann-key");
+const bob = (): OpenAI => clientOf(gateway, "bob-key");
 
 /** Body of a request for a container: which provider has it. */
 function createIn(client: OpenAI, model = "gpt") {

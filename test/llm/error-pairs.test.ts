@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { awsException } from "../harness/aws-event-stream.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { type Response, send } from "../harness/send.ts";
@@ -7,6 +8,8 @@ import { type Response, send } from "../harness/send.ts";
 interface Client {
   readonly path: string;
   readonly type: string;
+  /** Path of streams; absent if it is the same. */
+  readonly streamPath?: string;
   readonly body: object;
   /** Header in which the SDK reads the ID of the request. */
   readonly idHeader: string;
@@ -53,6 +56,7 @@ const clients: Readonly<Record<string, Client>> = {
   },
   generateContent: {
     ...{ path: "/v1beta/models/m:generateContent", type: "generateContent" },
+    streamPath: "/v1beta/models/m:streamGenerateContent?alt=sse",
     idHeader: "x-request-id",
     body: { contents: [{ role: "user", parts: [{ text: "Hello" }] }] },
     read: ({ error: { message, status, details = [] } }) => ({
@@ -63,6 +67,7 @@ const clients: Readonly<Record<string, Client>> = {
   },
   converse: {
     ...{ path: "/model/m/converse", type: "converse", idHeader: "x-amzn-requestid" },
+    streamPath: "/model/m/converse-stream",
     body: { messages: [{ role: "user", content: [{ text: "Hello" }] }] },
     read: ({ message, __type, providerCode }) => ({ message, type: __type, code: providerCode }),
   },
@@ -77,7 +82,22 @@ const words = {
   rate: ["rate_limit_error", "rate_limit_error", "RESOURCE_EXHAUSTED", "Throttling"],
   overloaded: ["server_error", "overloaded_error", "UNAVAILABLE", "ServiceUnavailable"],
   server: ["server_error", "api_error", "INTERNAL", "InternalServer"],
+  quota: ["insufficient_quota", "billing_error", "RESOURCE_EXHAUSTED", "ServiceQuotaExceeded"],
+  timeout: ["server_error", "timeout_error", "DEADLINE_EXCEEDED", "ModelTimeout"],
 } as const;
+
+/** Statuses of the kinds for which APIs have different ones: of OpenAI and Google, Anthropic, and Bedrock. */
+const statuses: Readonly<Partial<Record<Kind, readonly [number, number, number]>>> = {
+  overloaded: [503, 529, 503],
+  quota: [429, 402, 400],
+  timeout: [504, 504, 408],
+};
+
+function statusFor(client: string, kind: Kind): number | undefined {
+  const [usual, anthropic, bedrock] = statuses[kind] ?? [];
+  if (client === "messages") return anthropic;
+  return client === "converse" ? bedrock : usual;
+}
 
 type Kind = keyof typeof words;
 
@@ -93,10 +113,10 @@ function typeFor(client: string, kind: Kind): string {
 interface Failure {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Buffer;
   readonly message: string;
-  /** Whether it is an event of a stream. */
-  readonly isEvent?: true;
+  /** Its content type; absent if it is JSON. */
+  readonly type?: string;
   /** The most specific word of the provider for it. */
   readonly code?: string;
   readonly param?: string;
@@ -113,6 +133,8 @@ const ofOpenAi: Readonly<Record<Kind, readonly [number, string, string | null, s
   rate: [429, "tokens", "rate_limit_exceeded"],
   overloaded: [503, "service_unavailable_error", "slow_down"],
   server: [500, "server_error", "internal"],
+  quota: [429, "insufficient_quota", "insufficient_quota"],
+  timeout: [504, "server_error", "timeout"],
 };
 
 function openai(kind: Kind): Failure {
@@ -133,6 +155,8 @@ const ofAnthropic: Readonly<Record<Kind, readonly [number, string]>> = {
   rate: [429, "rate_limit_error"],
   overloaded: [529, "overloaded_error"],
   server: [500, "api_error"],
+  quota: [402, "billing_error"],
+  timeout: [504, "timeout_error"],
 };
 
 function anthropic(kind: Kind): Failure {
@@ -154,6 +178,9 @@ const ofGoogle: Readonly<Record<Kind, readonly [number, string]>> = {
   rate: [429, "RESOURCE_EXHAUSTED"],
   overloaded: [503, "UNAVAILABLE"],
   server: [500, "INTERNAL"],
+  // Google has one word for rates and quotas.
+  quota: [429, "RESOURCE_EXHAUSTED"],
+  timeout: [504, "DEADLINE_EXCEEDED"],
 };
 
 function google(kind: Kind): Failure {
@@ -181,6 +208,8 @@ const ofBedrock: Readonly<Record<Kind, readonly [number, string]>> = {
   rate: [429, "ThrottlingException"],
   overloaded: [503, "ServiceUnavailableException"],
   server: [500, "InternalServerException"],
+  quota: [400, "ServiceQuotaExceededException"],
+  timeout: [408, "ModelTimeoutException"],
 };
 
 function bedrock(kind: Kind): Failure {
@@ -215,7 +244,7 @@ let next: Failure;
 
 beforeAll(async () => {
   const { host } = await startScripted((response) => {
-    const type = { "content-type": next.isEvent ? "text/event-stream" : "application/json" };
+    const type = { "content-type": next.type ?? "application/json" };
     response.writeHead(next.status, { ...type, ...next.headers }).end(next.body);
   }, "anything");
   gateway = await startGateway({
@@ -247,10 +276,12 @@ const pairs = Object.keys(clients).flatMap((client) =>
 );
 
 describe.each(pairs)("an error for a client of %s from a provider of %s", (client, provider) => {
-  it.each(kinds)("is the provider's own, or says the same: %s", async (kind) => {
-    const failure = providers[provider][1](kind);
+  it.each(kinds)("is the provider's own, or says the same: %s", async (sent) => {
+    const failure = providers[provider][1](sent);
+    const kind = sent === "quota" && provider === "generateContent" ? "rate" : sent;
     const { status, headers, body } = await failed(client, provider, failure);
-    expect(status).toBe(failure.status);
+    const own = client === provider ? undefined : statusFor(client, kind);
+    expect(status).toBe(own ?? failure.status);
     expect(headers).toMatchObject(RATE);
     if (client === provider) {
       expect(body).toBe(failure.body);
@@ -278,26 +309,48 @@ describe.each(pairs)("an error for a client of %s from a provider of %s", (clien
   });
 });
 
-it.each([
-  ["completions", 502],
-  ["messages", 503],
-] as const)(
-  "an error that is all of a stream of %s is the provider's own",
-  async (format, status) => {
-    const { body, headers } = providers[format][1]("overloaded");
-    next = { status: 200, headers, body: `data: ${body}\n\n`, message: "", isEvent: true };
-    const { path = "", body: request = {} } = clients[format] ?? {};
-    const response = await send(
-      `${gateway.url}/${format}/${format}${path}`,
-      "POST",
-      { "content-type": "application/json" },
-      JSON.stringify({ ...request, stream: true }),
-    );
-    expect(response.status).toBe(status);
-    expect(response.body).toBe(body);
-    expect(response.headers).toMatchObject({ ...headers, "content-type": "application/json" });
-  },
-);
+describe.each(pairs)("an error that is all of a stream, from %s to %s", (client, provider) => {
+  it.each(["overloaded", "rate"] as const)(
+    "has the status of the client's API: %s",
+    async (kind) => {
+      const failure = providers[provider][1](kind);
+      const { headers, body } = failure;
+      next = { ...failure, status: 200, ...streamOf(provider, failure) };
+      const { path = "", streamPath = path, body: request = {} } = clients[client] ?? {};
+      const response = await send(
+        `${gateway.url}/${client}/${provider}${streamPath}`,
+        "POST",
+        { "content-type": "application/json" },
+        JSON.stringify(streamPath === path ? { ...request, stream: true } : request),
+      );
+      expect(response.status).toBe(statusFor(client, kind) ?? 429);
+      expect(response.headers["content-type"]).toBe("application/json");
+      if (client !== provider || provider === "converse" || provider === "responses") {
+        const shown = clients[client]?.read(JSON.parse(response.body));
+        expect(shown?.message).toBe(failure.message);
+        expect(shown?.type).toBe(expectedType(client, provider, kind));
+        return;
+      }
+      expect(response.body).toBe(body);
+      expect(response.headers).toMatchObject(headers);
+    },
+  );
+});
+
+/** Returns the stream of a provider that has failed at once. */
+function streamOf(
+  provider: Provider,
+  { body, code = "", message }: Failure,
+): Pick<Failure, "body" | "type"> {
+  if (provider === "converse") {
+    const name = code.charAt(0).toLowerCase() + code.slice(1);
+    return { body: awsException(name, message), type: "application/vnd.amazon.eventstream" };
+  }
+  const { error } = JSON.parse(body.toString());
+  const data = provider === "responses" ? JSON.stringify({ type: "error", error }) : body;
+  const name = provider === "messages" || provider === "responses" ? "event: error\n" : "";
+  return { body: `${name}data: ${data}\n\n`, type: "text/event-stream" };
+}
 
 /** OpenAI's clients get the types of providers of its formats as they are. */
 function expectedType(client: string, provider: Provider, kind: Kind): string {
@@ -311,6 +364,8 @@ const known: Readonly<Partial<Record<Kind, string>>> = {
   missing: "model_not_found",
   rate: "rate_limit_exceeded",
   overloaded: "overloaded",
+  quota: "insufficient_quota",
+  timeout: "timeout",
 };
 
 function expectCode(client: string, kind: Kind, { code, body }: Failure, shown: unknown): void {

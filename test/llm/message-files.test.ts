@@ -5,6 +5,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { type Received, type Scripted, startScripted } from "../harness/scripted.ts";
+import { send } from "../harness/send.ts";
+import { startCallersGateway } from "./callers-gateway.ts";
 import { json, readForm } from "./media-upstream.ts";
 import { messagesUpstream } from "./table/messages-upstream.ts";
 
@@ -20,6 +22,7 @@ function startAnthropic(): Promise<Scripted> {
     else if (request.url.startsWith("/v1/files")) serveFiles(response, request);
     else if (request.url.includes("/batches")) serveBatch(response, request);
     else if (request.url.includes("count_tokens")) json(response, { input_tokens: 7 });
+    else if (request.body.includes("Fail at once.")) failAtOnce(response);
     else if (request.body.includes("code_execution_2")) runCode(response, request);
     else {
       response.writeHead(200, { "content-type": "application/json" });
@@ -85,6 +88,13 @@ function runCode(response: ServerResponse, { body }: Received): void {
   response.end(parts.join(""));
 }
 
+const OVERLOADED = '{"type":"error", "error":{"type":"overloaded_error","message":"Full.","a":1}}';
+
+function failAtOnce(response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.end(`event: error\ndata: ${OVERLOADED}\n\n`);
+}
+
 /** A batch with one result, whose program has written the file. */
 function serveBatch(response: ServerResponse, { url }: Received): void {
   const batch = { id: "msgbatch_RAW", type: "message_batch", processing_status: "ended" };
@@ -114,36 +124,18 @@ beforeAll(async () => {
   const small = { name: "small", provider: "anthropic" };
   const guarded = await startScripted(() => {}, "anything");
   const guard = { request: [{ regex: { action: "reject", rules: [{ builtin: "email" }] } }] };
-  gateway = await startGateway({
-    env: {
-      ...{ KEY: "provider-key", ANN: "ann-key", BOB: "bob-key" },
-      SESSION_KEY: "ab".repeat(32),
-    },
-    config: {
-      llm: {
-        port: await freePort(),
-        apis: ["batches"],
-        policies: {
-          apiKey: {
-            keys: [
-              { key: "${ANN}", metadata: { name: "ann" } },
-              { key: "${BOB}", metadata: { name: "bob" } },
-            ],
-          },
-        },
-        models: [
-          { ...small, params: { ...params, model: "claude-haiku-4-5" } },
-          { name: "claude-*", provider: "anthropic", params },
-          { name: "gpt", provider: "openAI", params: { ...params, hostOverride: openai.host } },
-          {
-            name: "guarded",
-            provider: "anthropic",
-            guardrails: guard,
-            params: { ...params, hostOverride: guarded.host },
-          },
-        ],
+  gateway = await startCallersGateway({
+    models: [
+      { ...small, params: { ...params, model: "claude-haiku-4-5" } },
+      { name: "claude-*", provider: "anthropic", params },
+      { name: "gpt", provider: "openAI", params: { ...params, hostOverride: openai.host } },
+      {
+        name: "guarded",
+        provider: "anthropic",
+        guardrails: guard,
+        params: { ...params, hostOverride: guarded.host },
       },
-    },
+    ],
   });
 });
 
@@ -261,6 +253,18 @@ describe("a file of Anthropic", () => {
       expect(lastBody().messages).toEqual(question(FILE, "small", [WRITTEN]).messages);
     },
   );
+
+  it("does not hide the error of a stream that has no file yet", async () => {
+    const tools = [{ type: "code_execution_20250825", name: "code_execution" }];
+    const messages = [{ role: "user", content: "Fail at once." }];
+    const response = await send(
+      `${gateway.url}/v1/messages`,
+      "POST",
+      { authorization: "Bearer ann-key", "anthropic-version": "2023-06-01" },
+      JSON.stringify({ model: "small", max_tokens: 9, stream: true, tools, messages }),
+    );
+    expect(response).toMatchObject({ status: 529, body: OVERLOADED });
+  });
 
   it("is what a program of a batch has written, for its caller only", async () => {
     const { messages, beta } = clientOf("ann-key");

@@ -1,10 +1,11 @@
-import OpenAI, { toFile } from "openai";
+import type OpenAI from "openai";
+import { toFile } from "openai";
 import { beforeAll, describe, expect, it } from "vitest";
-import { freePort } from "../harness/free-port.ts";
-import { type Gateway, startGateway } from "../harness/gateway.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
 import { FILE } from "./batch-upstream.ts";
+import { clientOf, startCallersGateway } from "./callers-gateway.ts";
 import { json, readForm } from "./media-upstream.ts";
 import { upstreamAt } from "./table/pairs.ts";
 
@@ -34,40 +35,23 @@ beforeAll(async () => {
   other = await startReader();
   const params = { apiKey: "${KEY}", hostOverride: upstream.host };
   const claude = { name: "claude", provider: "anthropic", params };
-  gateway = await startGateway({
-    env: {
-      ...{ KEY: "provider-key", ANN: "ann-key", BOB: "bob-key" },
-      SESSION_KEY: "ab".repeat(32),
-    },
-    config: {
-      llm: {
-        port: await freePort(),
-        apis: ["batches", "images"],
-        policies: {
-          apiKey: {
-            keys: [
-              { key: "${ANN}", metadata: { name: "ann" } },
-              { key: "${BOB}", metadata: { name: "bob" } },
-            ],
-          },
-        },
-        models: [
-          { name: "small", provider: "openAI", params: { ...params, model: "gpt-5-mini" } },
-          { name: "other", provider: "openAI", params: { ...params, hostOverride: other.host } },
-          claude,
-        ],
-      },
-    },
+  gateway = await startCallersGateway({
+    apis: ["batches", "images"],
+    models: [
+      { name: "small", provider: "openAI", params: { ...params, model: "gpt-5-mini" } },
+      { name: "other", provider: "openAI", params: { ...params, hostOverride: other.host } },
+      claude,
+    ],
   });
 });
 
-function clientOf(apiKey: string): OpenAI {
-  return new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
-}
-
 async function upload(apiKey: string, more: object = { model: "small" }): Promise<string> {
   const file = await toFile(Buffer.from("%PDF"), "a.pdf");
-  const { id } = await clientOf(apiKey).files.create({ file, purpose: "user_data", ...more });
+  const { id } = await clientOf(gateway, apiKey).files.create({
+    file,
+    purpose: "user_data",
+    ...more,
+  });
   return id;
 }
 
@@ -110,7 +94,7 @@ describe("a file for chats", () => {
 
   it("is named by its id in chat completions and responses", async () => {
     const id = await upload("ann-key");
-    const client = clientOf("ann-key");
+    const client = clientOf(gateway, "ann-key");
     const { choices } = await client.chat.completions.create(chat(id));
     expect(choices[0]?.message.content).toBe(SAID);
     const { messages } = JSON.parse(upstream.received.at(-1)?.body.toString() ?? "");
@@ -126,13 +110,17 @@ describe("a file for chats", () => {
       prompt: "A hat.",
       images: [{ file_id: await upload("ann-key") }],
     };
-    await clientOf("ann-key").post("/images/edits", { body: edit });
+    await clientOf(gateway, "ann-key").post("/images/edits", { body: edit });
     const sent = JSON.parse(upstream.received.at(-1)?.body.toString() ?? "");
     expect(sent.images).toEqual([{ file_id: FILE }]);
-    const stolen = clientOf("bob-key").post("/images/edits", { body: edit });
+    const stolen = clientOf(gateway, "bob-key").post("/images/edits", { body: edit });
     await expect(stolen).rejects.toMatchObject({ status: 404 });
     const file = await toFile(Buffer.from("file_id"), "a.png");
-    await clientOf("bob-key").images.edit({ model: "small", prompt: "A hat.", image: file });
+    await clientOf(gateway, "bob-key").images.edit({
+      model: "small",
+      prompt: "A hat.",
+      image: file,
+    });
   });
 
   it("may be cited by the model in the history, by any id", async () => {
@@ -144,7 +132,7 @@ describe("a file for chats", () => {
       { role: "user", content: "Sure?" },
     ];
     const metadata = { file_id: "mine" };
-    await clientOf("ann-key").responses.create({ model: "small", input, metadata });
+    await clientOf(gateway, "ann-key").responses.create({ model: "small", input, metadata });
     const sent = JSON.parse(upstream.received.at(-1)?.body.toString() ?? "");
     expect(sent).toMatchObject({
       metadata,
@@ -154,9 +142,11 @@ describe("a file for chats", () => {
 
   it("is downloaded by its owner only", async () => {
     const id = await upload("ann-key");
-    const content = await clientOf("ann-key").files.content(id);
+    const content = await clientOf(gateway, "ann-key").files.content(id);
     expect(await content.text()).toBe("%PDF");
-    await expect(clientOf("bob-key").files.content(id)).rejects.toMatchObject({ status: 404 });
+    await expect(clientOf(gateway, "bob-key").files.content(id)).rejects.toMatchObject({
+      status: 404,
+    });
   });
 
   it.each([
@@ -165,7 +155,7 @@ describe("a file for chats", () => {
   ] as const)("is not read by an id that is %s", async (_, idOf) => {
     const id: string = await idOf();
     const before = upstream.received.length;
-    const client = clientOf("ann-key");
+    const client = clientOf(gateway, "ann-key");
     await expect(client.chat.completions.create(chat(id))).rejects.toMatchObject({ status: 404 });
     await expect(client.responses.create(response(id))).rejects.toMatchObject({ status: 404 });
     expect(upstream.received).toHaveLength(before);
@@ -183,9 +173,9 @@ describe("a file for chats", () => {
 
   it("is refused for a model of another provider", async () => {
     const id = await upload("ann-key");
-    const ask = clientOf("ann-key").chat.completions.create(chat(id, "other"));
+    const ask = clientOf(gateway, "ann-key").chat.completions.create(chat(id, "other"));
     await expect(ask).rejects.toMatchObject({ status: 400, message: /at another provider/ });
-    const translated = clientOf("ann-key").chat.completions.create(chat(id, "claude"));
+    const translated = clientOf(gateway, "ann-key").chat.completions.create(chat(id, "claude"));
     await expect(translated).rejects.toMatchObject({ status: 400, message: /not supported/ });
   });
 
@@ -201,25 +191,11 @@ describe("a file for chats", () => {
 describe("a file for chats where guards read texts", () => {
   it("is refused, because they cannot read it", async () => {
     const guard = { request: [{ regex: { action: "reject", rules: [{ builtin: "email" }] } }] };
-    const guarded = await startGateway({
-      env: { KEY: "provider-key", ANN: "ann-key", SESSION_KEY: "ab".repeat(32) },
-      config: {
-        llm: {
-          port: await freePort(),
-          apis: ["batches"],
-          policies: { apiKey: { keys: [{ key: "${ANN}" }] } },
-          models: [
-            {
-              name: "small",
-              provider: "openAI",
-              params: { apiKey: "${KEY}", hostOverride: upstream.host },
-              guardrails: guard,
-            },
-          ],
-        },
-      },
+    const params = { apiKey: "${KEY}", hostOverride: upstream.host };
+    const guarded = await startCallersGateway({
+      models: [{ name: "small", provider: "openAI", params, guardrails: guard }],
     });
-    const client = new OpenAI({ apiKey: "ann-key", baseURL: `${guarded.url}/v1`, maxRetries: 0 });
+    const client = clientOf(guarded, "ann-key");
     const file = await toFile(Buffer.from("%PDF"), "a.pdf");
     await expect(client.files.create({ file, purpose: "user_data" })).rejects.toThrow(
       /guards, which cannot read files/,

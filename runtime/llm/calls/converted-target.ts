@@ -1,5 +1,6 @@
 import type { BodyFormat } from "../chat/body-format.ts";
 import type { NativeFormat } from "../chat/formats.ts";
+import { translatedError } from "../chat/llm-error.ts";
 import { RequestObject } from "../chat/request-object.ts";
 import { parseObject } from "../formats/parse-object.ts";
 import { editedObject } from "./chat-call.ts";
@@ -19,7 +20,7 @@ export function convertedTarget({ client, format, ...settings }: ConvertedSettin
     ...nativeTarget({ ...settings, format: client }),
     isNative: false,
     requestBody: (call, body) => format.writeRequest(new RequestObject(editedObject(call, body))),
-    readError: format.readError,
+    readError: (...response) => translatedError(format.readError(...response)),
     readWhole: ({ text }, { body: requested }, model) => {
       const body = parseObject(text);
       if (body === undefined) throw new Error("the response is not a JSON object");

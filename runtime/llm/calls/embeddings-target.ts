@@ -1,4 +1,5 @@
 import type { EmbeddingsFormat } from "../chat/embeddings.ts";
+import { translatedError } from "../chat/llm-error.ts";
 import { embeddingsNative } from "../formats/embeddings/native.ts";
 import { readEmbeddingsRequest } from "../formats/embeddings/request-reader.ts";
 import { writeEmbeddingsResponse } from "../formats/embeddings/response-writer.ts";
@@ -20,7 +21,7 @@ export function embeddingsTarget({ format, ...settings }: EmbeddingsSettings): L
     isNative: false,
     requestBody: (call, body) =>
       format.writeRequest(readEmbeddingsRequest(editedObject(call, body))),
-    readError: format.readError,
+    readError: (...response) => translatedError(format.readError(...response)),
     readWhole: ({ text, headers }, { body: requested }, model) => {
       const body = parseObject(text);
       if (body === undefined) throw new Error("the response is not a JSON object");

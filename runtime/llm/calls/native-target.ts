@@ -135,15 +135,22 @@ class NativeStream implements StreamRelay {
   }
 
   get sentError(): string | undefined {
-    if (this.#failure === undefined || this.#format.name === "responses") return undefined;
-    return eventData(this.#failure.event);
+    const own = this.#ownFailure;
+    return own && eventData(own.event);
   }
 
   fail(error: LlmError): string {
-    // Guards return another error. Responses end with two events, of which the provider may have sent only one.
-    const own = this.#format.name === "responses" ? undefined : this.#failure;
+    const own = this.#ownFailure;
+    // Guards return another error.
     if (own?.error === error) return own.event.toString();
     return this.#format.errorEvent(error, { events: this.#events, facts: this.facts });
+  }
+
+  /** The failure if its event is one of the client's API. */
+  get #ownFailure() {
+    // Responses end with two events, of which the provider may have sent only one.
+    const isOther = this.#format.name === "responses" || this.#failure?.error.isForeign === true;
+    return isOther ? undefined : this.#failure;
   }
 
   #set(state: StreamStep["state"]): StreamStep["state"] {

@@ -13,7 +13,7 @@ export function respondError(
   const { own } = error;
   const type = own?.headers ?? ["content-type", "application/json"];
   const body = own?.body ?? errors.errorBody(error);
-  exchange.respond(errorStatus(error), [...headers, ...type], body);
+  exchange.respond(errorStatus(error, errors.statuses), [...headers, ...type], body);
 }
 
 /** Refuses methods that an API does not support; true if it did. */

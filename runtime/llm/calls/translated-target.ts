@@ -12,7 +12,7 @@ import type {
   StreamWriter,
   UpstreamFormat,
 } from "../chat/formats.ts";
-import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
+import { type LlmError, LlmRefusal, translatedError } from "../chat/llm-error.ts";
 import { type ChatRequest, hasHostedTools, type ToolChoice, type Turn } from "../chat/request.ts";
 import type { ChatResponse, StopReason } from "../chat/response.ts";
 import { LostFields } from "../chat/response-fields.ts";
@@ -79,7 +79,7 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
         write(client.readRequest(fields)),
       );
     },
-    readError: format.readError,
+    readError: (...response) => translatedError(format.readError(...response)),
     readWhole: ({ text }, call, model) => {
       const body = parseObject(text);
       if (body === undefined) throw new Error("the response is not a JSON object");

@@ -4,7 +4,7 @@ import type { JsonBody } from "../../json/json-body.ts";
 import type { JsonSelection } from "../../json/select-json.ts";
 import type { FeatureSupport } from "./features.ts";
 import type { FitSchema } from "./fitted-schema.ts";
-import type { LlmError } from "./llm-error.ts";
+import type { LlmError, OwnStatuses } from "./llm-error.ts";
 import type { ChatRequest } from "./request.ts";
 import type { ChatResponse } from "./response.ts";
 import type { LostFields, ResponseFields } from "./response-fields.ts";
@@ -45,6 +45,8 @@ export interface ErrorFormat {
   errorEvent(error: LlmError, sent: SentStream): string;
   /** Header in which its clients read the ID of a request. */
   readonly requestIdHeader: "x-request-id" | "request-id" | "x-amzn-requestid";
+  /** Statuses of kinds of errors for which its API has one of its own; absent if there is none. */
+  readonly statuses?: OwnStatuses;
   /** Form of its streams; absent for server-sent events. */
   readonly framing?: StreamFraming;
 }

@@ -65,7 +65,7 @@ export function rejectionReason({ reason = "PromptGuard" }: LlmError): RefusalRe
   return reason;
 }
 
-/** Statuses of errors for which the provider gave none. */
+/** Statuses of errors for which the provider gave none, in most APIs. */
 const STATUSES: { readonly [Kind in LlmErrorKind]: number } = {
   invalid: 400,
   unsupported: 400,
@@ -82,9 +82,30 @@ const STATUSES: { readonly [Kind in LlmErrorKind]: number } = {
   filtered: 400,
 };
 
-/** Returns the HTTP status of an error. */
-export function errorStatus({ kind, status }: LlmError): number {
-  return status ?? STATUSES[kind];
+/** Kinds of errors whose status differs between APIs. */
+const VARYING = ["overloaded", "quota", "timeout"] as const satisfies readonly LlmErrorKind[];
+
+/** Statuses of errors in an API, where they are not those of most APIs. */
+export type OwnStatuses = Readonly<Partial<Record<(typeof VARYING)[number], number>>>;
+
+/** Returns the HTTP status of an error in an API. */
+export function errorStatus({ kind, status }: LlmError, own: OwnStatuses = {}): number {
+  return status ?? (isVarying(kind) ? own[kind] : undefined) ?? STATUSES[kind];
+}
+
+/** Returns an error of a provider for clients of another API: without a status for which APIs have different ones. */
+export function translatedError(error: LlmError): LlmError {
+  return isVarying(error.kind) ? errorOfEvent(error) : error;
+}
+
+/** Returns an error of an event, which has no status of its own. */
+export function errorOfEvent(error: LlmError): LlmError {
+  const { status: _, ...others } = error;
+  return others;
+}
+
+function isVarying(kind: LlmErrorKind): kind is (typeof VARYING)[number] {
+  return VARYING.some((each) => each === kind);
 }
 
 /** Returns the kind of error for a status. */

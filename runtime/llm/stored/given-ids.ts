@@ -7,7 +7,7 @@ import { bufferOf, type StreamStep } from "../chat/stream-step.ts";
 import { parseObject } from "../formats/parse-object.ts";
 import type { Provider } from "../providers/provider.ts";
 import { type IdNames, idsIn } from "./object-ids.ts";
-import { type IdOwner, sealId } from "./stored-ids.ts";
+import { type IdOwner, type StoredKind, sealId } from "./stored-ids.ts";
 
 /** Caller who gets the ids of a provider's objects as its own. */
 export interface IdReceiver {
@@ -39,22 +39,35 @@ export function givingIds(
   };
 }
 
-/** Returns a JSON text in which stored objects have ids for their owner. */
+/** Returns a JSON text in which stored objects have ids for their owner. `known`: JSON of the ids given so far. */
 export function withGivenIds(
   text: string,
-  { owner, names, provider: { name, upstream } }: IdReceiver,
+  receiver: IdReceiver,
+  known = new Map<string, string>(),
 ): string {
-  const edits = idsIn(text, names).map(({ start, end, id, kind }) => {
-    const place = { provider: name, authority: upstream.authority, id };
-    return { start, end, text: JSON.stringify(sealId(owner, kind, place)) };
+  const edits = idsIn(text, receiver.names).map(({ start, end, id, kind }) => {
+    const key = `${kind} ${id}`;
+    const given = known.get(key) ?? JSON.stringify(givenId(id, kind, receiver));
+    known.set(key, given);
+    return { start, end, text: given };
   });
   return applyEdits(text, edits);
 }
 
-/** Gives ids of their owner to the stored objects of a stream. */
+function givenId(
+  id: string,
+  kind: StoredKind,
+  { owner, provider: { name, upstream } }: IdReceiver,
+): string {
+  return sealId(owner, kind, { provider: name, authority: upstream.authority, id });
+}
+
+/** Gives ids of their owner to the stored objects of a stream in the client's own format, which loses no fields. */
 class GivenIdsStream implements StreamRelay {
   readonly #stream: StreamRelay;
   readonly #receiver: IdReceiver;
+  /** Ids given so far: each event of an item has its id. */
+  readonly #given = new Map<string, string>();
 
   constructor(stream: StreamRelay, receiver: IdReceiver) {
     this.#stream = stream;
@@ -63,14 +76,6 @@ class GivenIdsStream implements StreamRelay {
 
   get facts(): ResponseFacts {
     return this.#stream.facts;
-  }
-
-  get warning(): string | undefined {
-    return this.#stream.warning;
-  }
-
-  get lost(): string | undefined {
-    return this.#stream.lost;
   }
 
   get sentError(): string | undefined {
@@ -109,7 +114,7 @@ class GivenIdsStream implements StreamRelay {
     return bytes.toString("utf8").replace(DATA, (line, field: string, data: string) => {
       const isNamed = words.some((word) => data.includes(word));
       if (!isNamed || parseObject(data) === undefined) return line;
-      return field + withGivenIds(data, this.#receiver);
+      return field + withGivenIds(data, this.#receiver, this.#given);
     });
   }
 }

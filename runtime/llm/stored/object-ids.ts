@@ -23,6 +23,8 @@ export interface IdRule {
   readonly types?: RegExp;
   /** Whether requests may have any id there: messages of the model quote ids that the provider gave. */
   readonly isQuoted?: true;
+  /** Whether the object itself is in the message, next to its id: the id may come from anywhere, and names nothing then. */
+  readonly isCopy?: true;
 }
 
 /** How messages name objects that a provider stores. */
@@ -50,8 +52,10 @@ export interface ApiIds {
 }
 
 /** Place of an id in a text. */
-export interface ObjectId extends TextRange, Pick<IdRule, "kind" | "isQuoted"> {
+export interface ObjectId extends TextRange, Pick<IdRule, "kind" | "isQuoted" | "isCopy"> {
   readonly id: string;
+  /** Whether the object has encrypted content, which the provider only reads with its own id. */
+  readonly isEncrypted: boolean;
 }
 
 /** Finds the ids of stored objects in a JSON text, at any depth. */
@@ -75,6 +79,8 @@ interface OpenObject {
   /** Member that has the object; empty for the whole text. */
   readonly parent: string;
   readonly types: string[];
+  /** For each member with encrypted content: whether it has any. */
+  readonly encrypted: boolean[];
   readonly ids: (TextRange & { readonly rules: readonly IdRule[] })[];
 }
 
@@ -125,9 +131,13 @@ class IdSearch {
     const start = skipSpace(text, skipSpace(text, range.end) + 1);
     last.member = key;
     if (this.#names.otherMembers.has(key)) return endOfValue(text, start);
+    const { types, encrypted } = last.object;
+    const isString = text.charCodeAt(start) === QUOTE;
     if (key === "type" || key === "object") {
-      const end = text.charCodeAt(start) === QUOTE ? endOfString(text, start) : start;
-      last.object.types.push(stringAt(text, { start, end }) ?? "");
+      const end = isString ? endOfString(text, start) : start;
+      types.push(stringAt(text, { start, end }) ?? "");
+    } else if (key === "encrypted_content") {
+      encrypted.push(isString && text.charCodeAt(start + 1) !== QUOTE);
     }
     return start;
   }
@@ -140,29 +150,33 @@ class IdSearch {
   }
 
   #openObject(last: OpenValue | undefined): void {
-    const object = { parent: last?.member ?? "", types: [], ids: [] };
+    const object = newObject(last?.member ?? "");
     this.#open.push({ object, isList: false, member: undefined });
   }
 
   #openList(last: OpenValue | undefined): void {
-    const object = last?.object ?? { parent: "", types: [], ids: [] };
+    const object = last?.object ?? newObject("");
     this.#open.push({ object, isList: true, member: last?.member ?? "" });
   }
 
   #close(): void {
     const closed = this.#open.pop();
     if (closed === undefined || closed.isList) return;
-    const { ids, types } = closed.object;
+    const { ids, types, encrypted } = closed.object;
     // A repeated member may mean either value.
     const type = types.length === 1 ? types[0] : undefined;
+    const isEncrypted = encrypted.length === 1 && encrypted[0] === true;
     for (const { start, end, rules } of ids) {
       const rule = rules.find(
         (each) => each.types === undefined || (type !== undefined && each.types.test(type)),
       );
       const id = stringAt(this.#text, { start, end });
       if (rule === undefined || id === undefined) continue;
-      const { kind, isQuoted } = rule;
-      this.#found.push({ start, end, id, kind, ...(isQuoted && { isQuoted }) });
+      this.#found.push({ ...rule, start, end, id, isEncrypted });
     }
   }
+}
+
+function newObject(parent: string): OpenObject {
+  return { parent, types: [], encrypted: [], ids: [] };
 }

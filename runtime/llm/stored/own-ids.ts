@@ -8,7 +8,7 @@ import type { Provider } from "../providers/provider.ts";
 import { givingIds } from "./given-ids.ts";
 import { type ApiIds, type IdNames, idsIn, type ObjectId } from "./object-ids.ts";
 import { knownOwner } from "./object-store.ts";
-import { type IdOwner, openId, type StoredPlace } from "./stored-ids.ts";
+import { type IdOwner, openId, type StoredPlace, unknownItem } from "./stored-ids.ts";
 
 /**
  * Creates a target whose requests may name stored objects by the ids that the gateway gave. The provider gets its own ids. A
@@ -57,11 +57,19 @@ export function ownIdEdits(
   if (ids.length === 0) return [];
   const owner = ownerAt(exchange, provider);
   return ids.flatMap((each) => {
-    const { start, end, id, kind, isQuoted } = each;
+    const { start, end, id, kind, isQuoted, isCopy } = each;
     const place = owner && openId(owner, kind, id);
-    if (isQuoted && place?.authority !== provider.upstream.authority) return [];
-    return [{ start, end, text: JSON.stringify(ownId(each, place, provider)) }];
+    const isHere = place?.authority === provider.upstream.authority;
+    if (isQuoted && !isHere) return [];
+    const own = isCopy && !isHere ? copiedId(each, place) : ownId(each, place, provider);
+    return own === id ? [] : [{ start, end, text: JSON.stringify(own) }];
   });
+}
+
+/** Returns the id of an item that a provider has not given to the caller: the provider must not find an item with it. */
+function copiedId({ id, isEncrypted }: ObjectId, place: StoredPlace | undefined): string {
+  if (isEncrypted) return place?.id ?? id;
+  return unknownItem(place?.id ?? id);
 }
 
 function ownId(
@@ -70,6 +78,7 @@ function ownId(
   { upstream }: Provider,
 ): string {
   const [what, field] = KINDS[kind];
+  if (kind === "conv_") throw new LlmRefusal({ kind: "unsupported", message: SHARED, field });
   if (place === undefined) {
     const message = `no such ${what}: "${id.slice(0, MAX_SHOWN)}"`;
     throw new LlmRefusal({ kind: "not-found", message, isOfPath: true, field });
@@ -80,6 +89,9 @@ function ownId(
   throw new LlmRefusal({ kind: "unsupported", message, field });
 }
 
+const SHARED =
+  "conversations are stored for all callers with the provider's key: continue with previous_response_id";
+
 /** Words for the kinds of objects that requests name, and their fields. */
 const KINDS: Readonly<Record<ObjectId["kind"], readonly [what: string, field: string]>> = {
   "file-": ["file", "file_id"],
@@ -87,6 +99,8 @@ const KINDS: Readonly<Record<ObjectId["kind"], readonly [what: string, field: st
   cntr_: ["container", "container"],
   container_: ["container", "container"],
   resp_: ["response", "previous_response_id"],
+  conv_: ["conversation", "conversation"],
+  item: ["item", "input"],
   batch_: ["batch", "batch_id"],
   msgbatch_: ["batch", "batch_id"],
 };

@@ -1,10 +1,18 @@
 import type { ApiIds, IdNames, IdRule } from "./object-ids.ts";
+import { ITEM } from "./stored-ids.ts";
 
 /** Start of an escape: written with escapes, a member may have any name. */
 const ESCAPE = "\\u";
 
 /** Fields of the client, and schemas, in which nothing is an id. */
-const OWN_FIELDS = ["metadata", "client_metadata", "attributes", "parameters", "schema"] as const;
+const OWN_FIELDS = [
+  "metadata",
+  "client_metadata",
+  "attributes",
+  "parameters",
+  "schema",
+  "input_schema",
+] as const;
 
 const OPENAI_FILE: readonly IdRule[] = [{ kind: "file-" }];
 
@@ -19,53 +27,76 @@ export const OPENAI_FILES: ApiIds = {
 
 const RESPONSE: readonly IdRule[] = [{ kind: "resp_" }];
 
-/** Responses that OpenAI stores, in responses. */
+const CONVERSATION: readonly IdRule[] = [{ kind: "conv_" }];
+
+/** An item that a request has itself, with an id. */
+const COPIED: IdRule = { kind: ITEM, isCopy: true };
+
+const GIVEN_ITEM: readonly IdRule[] = [{ kind: ITEM }];
+
+/** Stored responses and their items, in requests. */
+const NAMED_RESPONSES: IdNames["members"] = {
+  previous_response_id: RESPONSE,
+  conversation: CONVERSATION,
+  "conversation.id": CONVERSATION,
+  "input.id": [{ kind: ITEM, types: /^item_reference$/ }, COPIED],
+  approval_request_id: [COPIED],
+};
+
+/** Words of which each request has one that names a stored response, or an item. */
+const NAMED_WORDS = ["previous_response_id", "conversation", '"id"', "approval_request_id", ESCAPE];
+
+/** Responses that OpenAI stores and their items, in responses. */
 const GIVEN_RESPONSES: IdNames["members"] = {
   id: [{ kind: "resp_", types: /^response(?:\.|$)/ }],
   previous_response_id: RESPONSE,
+  ...Object.fromEntries(
+    ["output.id", "item.id", "data.id"].map((member) => [member, GIVEN_ITEM] as const),
+  ),
+  ...{ item_id: GIVEN_ITEM, first_id: GIVEN_ITEM, last_id: GIVEN_ITEM },
+  approval_request_id: GIVEN_ITEM,
 };
 
-/** Words of which each response has one whose id is given. Events of pieces do not have them. */
-const GIVEN_WORDS = ['"response"', '"response.deleted"', '"response.compaction"'];
-
-/** Responses of OpenAI's Responses API. */
-export const OPENAI_RESPONSES: ApiIds = {
-  requests: {
-    members: { previous_response_id: RESPONSE },
-    otherMembers: new Set(OWN_FIELDS),
-    words: ["previous_response_id", ESCAPE],
-  },
-  responses: {
-    members: GIVEN_RESPONSES,
-    otherMembers: new Set(OWN_FIELDS),
-    words: GIVEN_WORDS,
-    isDueTo: isStored,
-  },
-};
+/** Words of which each response, list and event has one whose ids are given. */
+const GIVEN_WORDS = [
+  ...['"response"', '"response.deleted"', '"response.compaction"', '"list"'],
+  ...['"item"', '"item_id"'],
+];
 
 /** Citations name what the provider has given; the model may have found it in a store of the operator. */
 const CITED = { types: /_citation$|^file_path$/, isQuoted: true } as const;
 
 const CONTAINER: readonly IdRule[] = [{ kind: "cntr_", ...CITED }, { kind: "cntr_" }];
 
-/** Responses, files and containers of OpenAI's Responses API. */
-export const OPENAI_OBJECTS: ApiIds = {
+/** Containers in requests and responses. */
+const CONTAINERS: IdNames["members"] = { container: CONTAINER, container_id: CONTAINER };
+
+/** Responses and containers of OpenAI's Responses API. */
+export const OPENAI_RESPONSES: ApiIds = {
   requests: {
-    members: {
-      file_id: [{ kind: "file-", ...CITED }, ...OPENAI_FILE],
-      file_ids: OPENAI_FILE,
-      container: CONTAINER,
-      container_id: CONTAINER,
-      previous_response_id: RESPONSE,
-    },
-    otherMembers: new Set([...OWN_FIELDS, "results"]),
-    words: ["file_id", "container", "previous_response_id", ESCAPE],
+    members: { ...NAMED_RESPONSES, ...CONTAINERS },
+    otherMembers: new Set(OWN_FIELDS),
+    words: [...NAMED_WORDS, "container"],
   },
   responses: {
-    members: { ...GIVEN_RESPONSES, container: CONTAINER, container_id: CONTAINER },
+    members: { ...GIVEN_RESPONSES, ...CONTAINERS },
     otherMembers: new Set(OWN_FIELDS),
     words: [...GIVEN_WORDS, '"container'],
     isDueTo: (request) => isStored(request) || RUNS_PROGRAMS.test(request),
+  },
+};
+
+/** The same, and files. */
+export const OPENAI_OBJECTS: ApiIds = {
+  ...OPENAI_RESPONSES,
+  requests: {
+    members: {
+      ...{ ...NAMED_RESPONSES, ...CONTAINERS },
+      file_id: [{ kind: "file-", ...CITED }, ...OPENAI_FILE],
+      file_ids: OPENAI_FILE,
+    },
+    otherMembers: new Set([...OWN_FIELDS, "results"]),
+    words: [...NAMED_WORDS, "container", "file_id"],
   },
 };
 

@@ -104,6 +104,11 @@ export function idsOf(
   return type === "Responses" && ownsResponses ? imported(room, "OPENAI_RESPONSES") : undefined;
 }
 
+/** Whether callers get ids of stored objects by an API. */
+export function givesIds(type: RouteType, node: AiNode): boolean {
+  return routeTypeCodes[type].serve !== undefined || idsOf(type, node) !== undefined;
+}
+
 /** Returns the guards of all models at a provider, which stores their responses together; `undefined` if there are none. */
 function guardsOf(
   node: ProviderNode,

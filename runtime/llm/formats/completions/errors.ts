@@ -2,6 +2,7 @@ import type { RefusalFormat } from "../../../http/refusal-format.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import type { ErrorFormat } from "../../chat/formats.ts";
 import {
+  errorOfEvent,
   isContextLength,
   kindOfStatus,
   type LlmError,
@@ -93,8 +94,19 @@ export function readCompletionsError(status: number, body: string): LlmError {
   return { kind, message, status, field, type, code };
 }
 
+/** Reads the error of an event in a stream of OpenAI's formats. It has no status of its own, but may have one as its code. */
+export function readFailure(error: unknown = {}): LlmError {
+  const code = isJsonObject(error) ? Number(error.code) : 0;
+  const status = code >= 400 && code < 600 ? code : 502;
+  return errorOfEvent(readCompletionsError(status, JSON.stringify({ error })));
+}
+
 function kindOf(status: number, code: unknown, message: string): LlmErrorKind {
   switch (code) {
+    case "slow_down":
+    case "overloaded":
+    case "server_is_overloaded":
+      return "overloaded";
     case "context_length_exceeded":
       return "context-length";
     case "insufficient_quota":

@@ -10,7 +10,7 @@ import type { LlmError } from "../../chat/llm-error.ts";
 import { eventData } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
 import { RepeatedEvent } from "../repeated-event.ts";
-import { completionsErrors, readCompletionsError } from "./errors.ts";
+import { completionsErrors, readCompletionsError, readFailure } from "./errors.ts";
 import { completionsUsageReads, readCompletionsUsage } from "./usage.ts";
 
 /** OpenAI's chat completions on both sides. */
@@ -70,7 +70,7 @@ class CompletionsWatcher implements StreamWatcher {
     if (data === undefined) return "other";
     if (data === "[DONE]") return "end";
     const chunk = parseObject(data);
-    return chunk === undefined ? "other" : this.#read(chunk, data);
+    return chunk === undefined ? "other" : this.#read(chunk);
   }
 
   /** Some servers omit the end mark: a finish reason counts as an end too. */
@@ -78,8 +78,8 @@ class CompletionsWatcher implements StreamWatcher {
     return this.#hasFinished;
   }
 
-  #read(chunk: JsonObject, data: string): "content" | "other" | "hidden" | LlmError {
-    if (isJsonObject(chunk.error)) return readCompletionsError(502, data);
+  #read(chunk: JsonObject): "content" | "other" | "hidden" | LlmError {
+    if (isJsonObject(chunk.error)) return readFailure(chunk.error);
     this.#isFirst = false;
     const { usage, finish, ...rest } = readFacts(chunk);
     if (this.facts.model === undefined) this.facts = { ...rest, ...this.facts };

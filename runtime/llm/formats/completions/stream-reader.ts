@@ -6,7 +6,7 @@ import { cutOff, notJson, unreadable } from "../broken-stream.ts";
 import { isFilledText, parseObject } from "../parse-object.ts";
 import { withTier } from "../service-tiers.ts";
 import type { SseEventReader } from "../sse-stream-reader.ts";
-import { readCompletionsError } from "./errors.ts";
+import { readFailure } from "./errors.ts";
 import { ReasoningDetails } from "./reasoning-details.ts";
 import { completionsResponseFields } from "./response-fields.ts";
 import {
@@ -49,9 +49,8 @@ export class CompletionsEventReader implements SseEventReader {
     const chunk = parseObject(data);
     if (chunk === undefined) return [notJson];
     this.#lost?.note(chunk, completionsResponseFields);
-    if (chunk.error !== undefined && chunk.error !== null) {
-      return [{ kind: "error", error: readCompletionsError(502, data) }];
-    }
+    if (chunk.error !== undefined && chunk.error !== null)
+      return [{ kind: "error", error: readFailure(chunk.error) }];
     const events: StreamEvent[] = [];
     if (!this.#hasStarted) {
       this.#hasStarted = true;

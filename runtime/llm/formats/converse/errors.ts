@@ -101,6 +101,7 @@ export const converseErrors: ErrorFormat = {
   errorBody: converseError,
   errorEvent: converseErrorEvent,
   requestIdHeader: "x-amzn-requestid",
+  statuses: { quota: 400, timeout: 408 },
   framing: converseFraming,
 };
 

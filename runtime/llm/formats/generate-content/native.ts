@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import type { NativeFormat, ResponseFacts, StreamWatcher } from "../../chat/formats.ts";
+import { errorOfEvent } from "../../chat/llm-error.ts";
 import { eventData } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
 import { generateContentErrors, readGenerateContentError } from "./errors.ts";
@@ -51,10 +52,8 @@ class GenerateContentWatcher implements StreamWatcher {
     const data = eventData(event);
     const response = data === undefined ? undefined : parseObject(data);
     if (response === undefined) return "other";
-    if (isJsonObject(response.error)) {
-      const { status: _, ...error } = readGenerateContentError(502, data ?? "");
-      return error;
-    }
+    if (isJsonObject(response.error))
+      return errorOfEvent(readGenerateContentError(502, data ?? ""));
     this.facts = { ...this.facts, ...readFacts(response) };
     this.#isBlocked ||= isJsonObject(response.promptFeedback);
     const candidate = firstCandidate(response);

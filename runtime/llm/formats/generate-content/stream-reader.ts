@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import type { FetchBlock } from "../../chat/hosted-tools.ts";
+import { errorOfEvent } from "../../chat/llm-error.ts";
 import type { ResponseBlock } from "../../chat/response.ts";
 import type { LostFields } from "../../chat/response-fields.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
@@ -49,10 +50,8 @@ export class GenerateContentEventReader implements SseEventReader {
     const response = parseObject(data);
     if (response === undefined) return [notJson];
     this.#lost?.note(response, generateContentResponseFields);
-    if (isJsonObject(response.error)) {
-      const { kind, message } = readGenerateContentError(502, data);
-      return [{ kind: "error", error: { kind, message } }];
-    }
+    if (isJsonObject(response.error))
+      return [{ kind: "error", error: errorOfEvent(readGenerateContentError(502, data)) }];
     const candidate = firstCandidate(response);
     const blocks = candidate === undefined ? [] : partsOf(candidate, this.#programs);
     if (blocks === undefined) return [unreadable];

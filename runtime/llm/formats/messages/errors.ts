@@ -58,6 +58,7 @@ export const messagesErrors: ErrorFormat = {
   errorBody: messagesError,
   errorEvent: messagesErrorEvent,
   requestIdHeader: "request-id",
+  statuses: { overloaded: 529, quota: 402 },
 };
 
 /** Writes refusals of policies for clients of this format. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import type { NativeFormat, ResponseFacts, StreamWatcher } from "../../chat/formats.ts";
+import { errorOfEvent } from "../../chat/llm-error.ts";
 import type { Usage } from "../../chat/usage.ts";
 import { eventData } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
@@ -49,10 +50,8 @@ class MessagesWatcher implements StreamWatcher {
         });
       case "message_stop":
         return "end";
-      case "error": {
-        const { status: _, ...error } = readMessagesError(502, data ?? "");
-        return error;
-      }
+      case "error":
+        return errorOfEvent(readMessagesError(502, data ?? ""));
       default:
         return "other";
     }

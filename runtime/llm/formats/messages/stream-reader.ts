@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
+import { errorOfEvent } from "../../chat/llm-error.ts";
 import type { LostFields } from "../../chat/response-fields.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
@@ -53,7 +54,7 @@ export class MessagesEventReader implements SseEventReader {
       case "ping":
         return [{ kind: "ping" }];
       case "error":
-        return [{ kind: "error", error: withoutStatus(readMessagesError(502, data)) }];
+        return [{ kind: "error", error: errorOfEvent(readMessagesError(502, data)) }];
       default:
         return [];
     }
@@ -145,9 +146,4 @@ export class MessagesEventReader implements SseEventReader {
 function wholeInput(index: number, input: unknown): readonly StreamEvent[] {
   if (!isJsonObject(input) || Object.keys(input).length === 0) return [];
   return [{ kind: "tool-input", index, text: JSON.stringify(input) }];
-}
-
-/** Removes the status, because an error in a stream has no status; its kind implies one. */
-function withoutStatus({ kind, message }: ReturnType<typeof readMessagesError>) {
-  return { kind, message };
 }

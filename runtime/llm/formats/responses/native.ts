@@ -1,11 +1,10 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import type { NativeFormat, ResponseFacts, StreamWatcher } from "../../chat/formats.ts";
-import { readCompletionsError } from "../completions/errors.ts";
+import { readCompletionsError, readFailure } from "../completions/errors.ts";
 import { eventData } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
 import { responsesErrors } from "./errors.ts";
-import { readFailure } from "./read-failure.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 /** OpenAI's Responses API on both sides. */
