@@ -34,6 +34,7 @@ export const gateway: Gateway = {
   store: processStore(
     redisStoreIfNamed({ url: env("REDIS_URL", ""), prefix: "gwc:llm-team:" }, embeddedStore),
   ),
+  givesIds: true,
 };
 
 if (import.meta.main) await startGateway(gateway);

@@ -25,6 +25,7 @@ export const gateway: Gateway = {
   accessLog: { format: "text" },
   addresses: { stats: ":15020", readiness: ":15021" },
   drain: { min: 0, max: 5 * SECOND },
+  givesIds: true,
 };
 
 if (import.meta.main) await startGateway(gateway);

@@ -139,7 +139,7 @@ it.each([
   [403, "InvalidSignatureException", "signature", 502, "rejected the gateway's credentials"],
   [404, "ResourceNotFoundException", "no model", 404, "no model"],
   [429, "ThrottlingException", "slow down", 429, "rate_limit"],
-  [400, "ServiceQuotaExceededException", "quota", 400, "quota"],
+  [400, "ServiceQuotaExceededException", "quota", 429, "quota"],
   [503, "ServiceUnavailableException", "busy", 503, "busy"],
 ])("%s %s is reported in the client's format", async (status, name, message, expected, text) => {
   const started = await start();

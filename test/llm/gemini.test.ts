@@ -314,7 +314,7 @@ it.each([
   [404, "NOT_FOUND", "not_found_error", 404],
   [429, "RESOURCE_EXHAUSTED", "rate_limit_error", 429],
   [500, "INTERNAL", "api_error", 500],
-  [503, "UNAVAILABLE", "overloaded_error", 503],
+  [503, "UNAVAILABLE", "overloaded_error", 529],
 ])("status %i of Gemini (%s) is %s for Anthropic's client", async (status, word, type, seen) => {
   const server = await startScripted((response) => {
     response.writeHead(status, { "content-type": "application/json" });
