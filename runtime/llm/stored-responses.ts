@@ -13,7 +13,7 @@ import type { EndpointPath, TargetSettings } from "./calls/target.ts";
 import { responsesNative } from "./formats/responses/native.ts";
 import { passTo, withQuery } from "./pass-through.ts";
 import { givingIds, type IdReceiver } from "./stored/given-ids.ts";
-import { ITEM, openId } from "./stored/stored-ids.ts";
+import { openId, RESPONSE_ITEM } from "./stored/stored-ids.ts";
 
 /** A request for a response that a provider stores. */
 export interface StoredRequest {
@@ -47,7 +47,7 @@ export function serveStored(exchange: Exchange, request: StoredRequest): void {
 /** Returns the query of a list, which may continue after an item of the caller. */
 function ownQuery(query: string, { owner }: IdReceiver): string {
   const parameters = new URLSearchParams(query);
-  const item = openId(owner, ITEM, parameters.get("after") ?? "");
+  const item = openId(owner, RESPONSE_ITEM, parameters.get("after") ?? "");
   if (item === undefined) return query;
   parameters.set("after", item.id);
   return parameters.toString();

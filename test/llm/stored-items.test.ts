@@ -116,7 +116,7 @@ describe.each(["files", "responses"])("an item of a response, on a route of %s",
     expect(await sent("bob-key", JSON.stringify(item))).toBe(JSON.stringify(item));
   });
 
-  it("of a conversation is nobody's: conversations are refused", async () => {
+  it("of a conversation is not sent: conversations are refused", async () => {
     const item = '{"role":"user","content":"Hi"}';
     for (const conversation of ['"conv_1"', '{"id":"conv_1"}'])
       expect(await sent("ann-key", item, `"model":"gpt","conversation":${conversation}`)).toMatch(

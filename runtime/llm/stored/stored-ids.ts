@@ -12,10 +12,10 @@ export type StoredKind =
   | "msgbatch_"
   | "resp_"
   | "conv_"
-  | typeof ITEM;
+  | typeof RESPONSE_ITEM;
 
 /** Kind of the items of a response: their ids start with a word for the type of the item. */
-export const ITEM = "item";
+export const RESPONSE_ITEM = "item";
 
 /** Kind of a container in which programs run: of OpenAI, or of Anthropic. */
 type ContainerKind = "cntr_" | "container_";
@@ -68,7 +68,9 @@ export function openId(owner: IdOwner, kind: StoredKind, id: string): StoredPlac
  * other items may refer to it.
  */
 export function unknownItem(id: string): string {
-  return startOf(ITEM, id) + createHash("sha256").update(id).digest("hex").slice(0, ID_LENGTH);
+  return (
+    startOf(RESPONSE_ITEM, id) + createHash("sha256").update(id).digest("hex").slice(0, ID_LENGTH)
+  );
 }
 
 /** Length of the ids of items at OpenAI, without their start. */
@@ -76,7 +78,7 @@ const ID_LENGTH = 48;
 
 /** Returns the start of the ids of an object. */
 function startOf(kind: StoredKind, id: string): string {
-  return kind === ITEM ? (/^[a-z]{1,8}_/.exec(id)?.[0] ?? "item_") : kind;
+  return kind === RESPONSE_ITEM ? (/^[a-z]{1,8}_/.exec(id)?.[0] ?? "item_") : kind;
 }
 
 const NONCE_LENGTH = 12;

@@ -1,5 +1,5 @@
 import type { ApiIds, IdNames, IdRule } from "./object-ids.ts";
-import { ITEM } from "./stored-ids.ts";
+import { RESPONSE_ITEM } from "./stored-ids.ts";
 
 /** Start of an escape: written with escapes, a member may have any name. */
 const ESCAPE = "\\u";
@@ -30,16 +30,16 @@ const RESPONSE: readonly IdRule[] = [{ kind: "resp_" }];
 const CONVERSATION: readonly IdRule[] = [{ kind: "conv_" }];
 
 /** An item that a request has itself, with an id. */
-const COPIED: IdRule = { kind: ITEM, isCopy: true };
+const COPIED: IdRule = { kind: RESPONSE_ITEM, isCopy: true };
 
-const GIVEN_ITEM: readonly IdRule[] = [{ kind: ITEM }];
+const GIVEN_ITEM: readonly IdRule[] = [{ kind: RESPONSE_ITEM }];
 
 /** Stored responses and their items, in requests. */
 const NAMED_RESPONSES: IdNames["members"] = {
   previous_response_id: RESPONSE,
   conversation: CONVERSATION,
   "conversation.id": CONVERSATION,
-  "input.id": [{ kind: ITEM, types: /^item_reference$/ }, COPIED],
+  "input.id": [{ kind: RESPONSE_ITEM, types: /^item_reference$/ }, COPIED],
   approval_request_id: [COPIED],
 };
 
