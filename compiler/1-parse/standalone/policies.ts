@@ -37,11 +37,42 @@ const OF_THE_GATEWAY = {
   tracing: "configure it for the whole gateway: frontendPolicies: { tracing: {...} }",
 };
 
+/** Hints for words of other products, with the policy to write. */
+const OF_OTHERS = {
+  ...hintFor("write requestHeaderModifier: { set: { NAME: VALUE } }", ["requestHeaders"]),
+  ...hintFor("write responseHeaderModifier: { set: { NAME: VALUE } }", [
+    ...["responseHeaders", "addHeaders", "securityHeaders"],
+  ]),
+  ...hintFor(
+    "write requestHeaderModifier or responseHeaderModifier: { set: { NAME: VALUE } }; transformations computes values",
+    ["headers"],
+  ),
+  ...hintFor("write urlRewrite: { path: { prefix: / } }", [
+    ...["rewrite", "stripPrefix", "pathRewrite", "rewritePath", "prefixRewrite"],
+  ]),
+  ...hintFor("write sessionPersistence: { type: Cookie }", [
+    ...["sticky", "stickySession", "stickySessions", "sessionCookie", "cookie"],
+  ]),
+  ...hintFor("write buffer: { request: { maxBytes: 1Mi } }", [
+    ...["maxBodySize", "bodyLimit", "bodySize", "clientMaxBodySize", "maxRequestSize"],
+  ]),
+  ...hintFor("bodies pass unchanged: let the server compress its responses", [
+    ...["compress", "compression", "gzip", "brotli"],
+  ]),
+  ...hintFor(
+    "write authorization: { rules: ['cidr(\"10.0.0.0/8\").containsIP(source.address)'] }",
+    ["ipAllowlist", "ipAllowList", "ipWhitelist", "allowedIPs", "ipRestriction", "ipFilter"],
+  ),
+  ...hintFor("use a limit: localRateLimit: [{ budget: 50, unit: Months }]", ["budget", "budgets"]),
+  ...hintFor("responses of models are cached by ai: { cache: { ttl: 10m } }", ["cache", "caching"]),
+};
+
 /** Keywords of policies on requests to backends. */
 const REQUEST_POLICIES = {
   hasParts: true,
   misplacedFieldHints: {
     ...OF_THE_GATEWAY,
+    ...OF_OTHERS,
     ...hintFor(WEB_SOCKETS, ["websocket", "websockets", "upgrade"]),
   },
   description: "Policies that run before a request reaches the backend, in a fixed order.",

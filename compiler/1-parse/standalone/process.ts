@@ -1,5 +1,6 @@
 import { LOG_FILTER } from "../../config/frontend-fields.ts";
 import { usageSchema } from "../../manifests/usage.ts";
+import { hintFor } from "../../schema/hint-for.ts";
 import { HBONE_INSTEAD } from "../../schema/refused-features.ts";
 import {
   byteCount,
@@ -159,6 +160,10 @@ export const processSchema = object(
         remove: ignored("all metrics are collected", "drop them where they are scraped"),
       },
       {
+        misplacedFieldHints: hintFor(
+          'write config: { statsAddr: ":15020" }, whose path is /metrics',
+          [...["port", "address", "addr", "path", "enabled", "prometheus"]],
+        ),
         description:
           "Own labels of metrics, as in `frontendPolicies.metrics`, which replaces those of the same names.",
       },

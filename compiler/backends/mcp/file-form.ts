@@ -2,6 +2,7 @@ import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { withScheme } from "../../model/host-url.ts";
 import { type AddressOrName, serverAddressOf } from "../../model/server-address.ts";
 import type { Text } from "../../model/texts.ts";
+import { hintFor } from "../../schema/hint-for.ts";
 import { PATH_FORM } from "../../schema/path-form.ts";
 import {
   anyText,
@@ -201,6 +202,9 @@ function openApiSchema() {
         spec: DOCUMENT_FILE,
         document: DOCUMENT_FILE,
         file: DOCUMENT_FILE,
+        ...hintFor("write host: URL, the server of the API", [
+          ...["baseUrl", "server", "serverUrl", "upstream"],
+        ]),
       },
       examples: [{ schema: { file: "openapi.json" }, host: "127.0.0.1:8080" }],
       description:

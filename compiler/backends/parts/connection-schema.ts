@@ -1,4 +1,5 @@
 import { DEFAULT_USER_CLAIM } from "../../model/user-connections.ts";
+import { hintFor } from "../../schema/hint-for.ts";
 import { anyText, either, type ObjectValue, object, shortText, text } from "../../schema/schema.ts";
 import { awsAuthSchema, azureAuthSchema, gcpAuthSchema } from "./cloud-schema.ts";
 import {
@@ -85,6 +86,10 @@ export function connectionSchemas() {
       {
         atMostOneOf: MAIN_CREDENTIALS,
         atLeastOneOf: [...MAIN_CREDENTIALS, "credentials"],
+        misplacedFieldHints: hintFor(
+          'write key: "${NAME}"; servers get Authorization: Bearer',
+          [...["bearer", "token", "apiKey", "header", "headers", "secret"]],
+        ),
         description: "Credential that the gateway sends to the backend.",
       },
     ),
