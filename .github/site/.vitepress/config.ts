@@ -4,9 +4,12 @@ import { anchorOf } from "../site-text.ts";
 
 const pages = path.resolve(import.meta.dirname, "..", "pages");
 
-/** Returns the title of a page, up to a colon; the colon after the number of a decision is part of it. */
+/**
+ * Returns the title of a page as plain text, up to a colon; the colon after the number of a decision is part of it.
+ */
 function titleOf(file: string): string {
-  return /^# ((?:\d+: )?[^:\n]+)/m.exec(readFileSync(path.join(pages, file), "utf8"))?.[1] ?? file;
+  const text = readFileSync(path.join(pages, file), "utf8");
+  return (/^# ((?:\d+: )?[^:\n]+)/m.exec(text)?.[1] ?? file).replaceAll("`", "");
 }
 
 /** The pages of a folder, as items of the sidebar. */

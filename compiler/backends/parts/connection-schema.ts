@@ -86,10 +86,9 @@ export function connectionSchemas() {
       {
         atMostOneOf: MAIN_CREDENTIALS,
         atLeastOneOf: [...MAIN_CREDENTIALS, "credentials"],
-        misplacedFieldHints: hintFor(
-          'write key: "${NAME}"; servers get Authorization: Bearer',
-          [...["bearer", "token", "apiKey", "header", "headers", "secret"]],
-        ),
+        misplacedFieldHints: hintFor('write key: "${NAME}"; servers get Authorization: Bearer', [
+          ...["bearer", "token", "apiKey", "header", "headers", "secret"],
+        ]),
         description: "Credential that the gateway sends to the backend.",
       },
     ),
