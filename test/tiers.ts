@@ -44,7 +44,7 @@ export const FULL: readonly string[] = [
   "kubernetes/{blast-radius,compiler-bugs,bounds,shuffle,api-defaults,broken-callouts,mesh}.test.ts",
   "llm/{every-pair,guard-disguises,guard-table,guard-like-events,hostile-patterns,valid-requests}.test.ts",
   "llm/{stream-splits,guard-streams,coding-agents,guide-clients}.test.ts",
-  "llm/{hosted-tools,subscriptions}.test.ts",
+  "llm/{hosted-tools,tool-pairs,subscriptions}.test.ts",
   "mcp/{hostile-openapi,route-limits,era-of-absent-servers}.test.ts",
   "policies/{ext-proc-bodies,hostile-callouts,many-rules}.test.ts",
   // Several threads and replicas, whose starts and ends take seconds.

@@ -11,7 +11,7 @@ const root = path.resolve(import.meta.dirname, "..", "..");
 const DOCUMENTS = [
   ".github/guides/**/*.md",
   ".github/decisions/*.md",
-  ".github/reference/{expressions,compatibility,first-minutes,llm-table,mcp-clients,mistakes,performance}.md",
+  ".github/reference/{expressions,compatibility,first-minutes,llm-table,llm-tools,mcp-clients,mistakes,performance}.md",
   ".github/{CHANGELOG,VERSIONING,SECURITY,CONTRIBUTING}.md",
 ];
 

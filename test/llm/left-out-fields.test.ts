@@ -81,7 +81,7 @@ function excludedFields(
 
 /** Matches fields of tools that OpenAI's servers run, which are left out as a whole, and of their calls. */
 const OF_HOSTED_TOOLS =
-  /^(?:input\[\]\.)?tools\[\]\.(?:action|annotations|background|filters|input_|model|moderation|output_|parameters|partial_images|quality|search_|size|user_location)|^input\[\]\.(?:action\.(?:queries|sources|url)|approval_request_id|environment\.skills|execution)$/;
+  /^(?:input\[\]\.)?tools\[\]\.(?:action|annotations|background|filters|input_|model|moderation|output_|parameters|partial_images|quality|size)|^input\[\]\.(?:action\.(?:queries|sources|url)|approval_request_id|environment\.skills|execution)$/;
 
 /** Fields by the format of clients: for which providers each is left out. */
 type LeftOut = Readonly<Record<keyof typeof clients, Readonly<Record<string, string>>>>;
@@ -109,7 +109,7 @@ const hints: LeftOut = {
     "tools[].function.strict": "Gemini",
     user: "Bedrock Gemini",
     verbosity: "Anthropic Bedrock Gemini",
-    "web_search_options.search_context_size": "Responses Anthropic Gemini",
+    "web_search_options.search_context_size": "Anthropic Gemini",
     "web_search_options.user_location": "Gemini",
     "web_search_options.user_location.approximate.city": "Gemini",
     "web_search_options.user_location.approximate.country": "Gemini",
@@ -186,6 +186,8 @@ const hints: LeftOut = {
     "input[].tools[].tools[].defer_loading": "all",
     "input[].tools[].tools[].strict": "Gemini",
     "tools[].container.memory_limit": "Anthropic Gemini",
+    ...searchHints("input[].tools[]"),
+    ...searchHints("tools[]"),
     "tools[].defer_loading": "all",
     "tools[].tools[].defer_loading": "all",
     "tools[].tools[].strict": "Gemini",
@@ -220,6 +222,19 @@ const hints: LeftOut = {
   },
 };
 
+/** Members of a search of the web. */
+function searchHints(tool: string): Readonly<Record<string, string>> {
+  return {
+    [`${tool}.search_content_types`]: "Anthropic Gemini",
+    [`${tool}.search_context_size`]: "Anthropic Gemini",
+    [`${tool}.user_location`]: "Gemini",
+    [`${tool}.user_location.city`]: "Gemini",
+    [`${tool}.user_location.country`]: "Gemini",
+    [`${tool}.user_location.region`]: "Gemini",
+    [`${tool}.user_location.timezone`]: "Gemini",
+  };
+}
+
 /** Fields whose smallest values ask for nothing, or say it elsewhere. */
 const misplacedFieldHints: LeftOut = {
   completions: {
@@ -247,6 +262,8 @@ const misplacedFieldHints: LeftOut = {
   responses: {
     include: "all",
     "input[].content": "all",
+    "input[].tools[].user_location.type": "Anthropic Gemini",
+    "tools[].user_location.type": "Anthropic Gemini",
     "input[].tools[].tools[].parameters": "all",
     "tools[].tools[].parameters": "all",
     "input[].type": "all",

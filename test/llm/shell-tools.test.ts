@@ -103,7 +103,7 @@ it("a shell in a container of OpenAI is refused by its name", async () => {
   const hosted: Tool[] = [{ type: "shell", environment: { type: "container_auto" } }];
   await expect(client.responses.create({ ...ask, tools: hosted })).rejects.toMatchObject({
     status: 400,
-    param: "tools[0].environment.type",
+    param: "tools[0].type",
   });
 });
 

@@ -7,6 +7,8 @@ const CHAT = "/v1/chat/completions";
 const RESPONSES = "/v1/responses";
 const MESSAGES = "/v1/messages";
 
+const SEARCHES = { web_search_options: {} };
+
 /** Providers with `params.api`, requests of clients, and the path that they get at the provider. */
 const cases = [
   ["openAI", "a chat", CHAT, { model: "gpt-5" }, CHAT],
@@ -31,6 +33,22 @@ const cases = [
   ["openAI", "a message for a model that reasons", MESSAGES, { model: "gpt-5" }, RESPONSES],
   ["openAI", "a message for another model", MESSAGES, { model: "gpt-4o" }, CHAT],
   ["openAI", "a search by another model", MESSAGES, { model: "gpt-4o", search: 1 }, RESPONSES],
+  ["openAI", "a search by a model of", CHAT, { model: "gpt-5", ...SEARCHES }, RESPONSES],
+  [
+    "openAI",
+    "a search by a searching model of",
+    CHAT,
+    { model: "gpt-5-search-api", ...SEARCHES },
+    CHAT,
+  ],
+  ["gemini", "a chat", CHAT, { model: "gemini-3-pro" }, "/v1beta/openai/chat/completions"],
+  [
+    "gemini",
+    "a search",
+    CHAT,
+    { model: "gemini-3-pro", ...SEARCHES },
+    "/v1beta/models/gemini-3-pro:generateContent",
+  ],
   ["openAI", "a response", RESPONSES, { model: "gpt-4o" }, RESPONSES],
   ["vllm", "a message", MESSAGES, { model: "m" }, CHAT],
   ["vllm", "a response", RESPONSES, { model: "m" }, RESPONSES],
@@ -59,7 +77,9 @@ async function mistakesOf(
   const gateway = {
     llm: {
       port: 4000,
-      models: [{ name: "*", provider, params: { api, apiKey: "${KEY:-k}" } }],
+      models: [
+        { name: "*", provider, params: { ...(api !== "auto" && { api }), apiKey: "${KEY:-k}" } },
+      ],
     },
   };
   const sent = JSON.stringify({

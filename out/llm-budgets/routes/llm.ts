@@ -290,6 +290,18 @@ const completionsModels = {
           }),
         },
         {
+          models: new RegExp("^(?!.*-search(?:-|$))"),
+          when: usesHostedTools,
+          target: translatedTarget({
+            provider: providers["gpt-5"],
+            path: "/v1/responses",
+            client: completionsClient,
+            format: responsesUpstream,
+            fitModel: fitModelGpt5,
+            dialect: { provider: "gpt-5" },
+          }),
+        },
+        {
           models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"),
           when: reasonsWithTools,
           target: translatedTarget({
@@ -314,6 +326,18 @@ const completionsModels = {
       [
         {
           models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)"),
+          target: translatedTarget({
+            provider: providers["gpt-5-mini"],
+            path: "/v1/responses",
+            client: completionsClient,
+            format: responsesUpstream,
+            fitModel: fitModelGpt5Mini,
+            dialect: { provider: "gpt-5-mini" },
+          }),
+        },
+        {
+          models: new RegExp("^(?!.*-search(?:-|$))"),
+          when: usesHostedTools,
           target: translatedTarget({
             provider: providers["gpt-5-mini"],
             path: "/v1/responses",

@@ -180,6 +180,18 @@ const completionsService: ChatService = {
           }),
         },
         {
+          models: new RegExp("^(?!.*-search(?:-|$))"),
+          when: usesHostedTools,
+          target: translatedTarget({
+            provider: providers.openai,
+            guard: promptGuard,
+            path: "/v1/responses",
+            client: completionsClient,
+            format: responsesUpstream,
+            dialect: { provider: "openai" },
+          }),
+        },
+        {
           models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"),
           when: reasonsWithTools,
           target: translatedTarget({

@@ -299,6 +299,18 @@ const completionsModels = {
           }),
         },
         {
+          models: new RegExp("^(?!.*-search(?:-|$))"),
+          when: usesHostedTools,
+          target: translatedTarget({
+            provider: providers["gpt-*"],
+            path: "/v1/responses",
+            client: completionsClient,
+            format: responsesUpstream,
+            fitModel: fitModelGpt,
+            dialect: { provider: "gpt-*" },
+          }),
+        },
+        {
           models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"),
           when: reasonsWithTools,
           target: translatedTarget({

@@ -5,6 +5,7 @@ import type { ApiKeyVariable, LlmCall } from "gwc/runtime/cel/variables";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { notFound } from "gwc/runtime/http/refuse";
 import { openResponseCache } from "gwc/runtime/llm/cache/response-cache";
+import { byModel } from "gwc/runtime/llm/calls/by-model";
 import type { ChatService } from "gwc/runtime/llm/calls/chat-service";
 import { oneTarget } from "gwc/runtime/llm/calls/choose-target";
 import { readContentCall } from "gwc/runtime/llm/calls/content-call";
@@ -14,6 +15,8 @@ import { openFurtherResponses } from "gwc/runtime/llm/calls/further-responses";
 import { nativeTarget } from "gwc/runtime/llm/calls/native-target";
 import { type LlmTarget, unasked } from "gwc/runtime/llm/calls/target";
 import { translatedTarget } from "gwc/runtime/llm/calls/translated-target";
+import { usesHostedTools } from "gwc/runtime/llm/calls/uses-hosted-tools";
+import { completionsClient } from "gwc/runtime/llm/formats/completions/client";
 import { completionsErrors, completionsRefusal } from "gwc/runtime/llm/formats/completions/errors";
 import { completionsNative } from "gwc/runtime/llm/formats/completions/native";
 import { converseClient } from "gwc/runtime/llm/formats/converse/client";
@@ -151,7 +154,7 @@ const responseCache = openResponseCache({ ttl: 10 * MINUTE, maxBytes: 64 * MiB }
 // gateway.yaml llm.models[fast].cache
 const furtherResponses = openFurtherResponses({
   cache: responseCache,
-  pool: { name: "7uAEIMyBjpy1T4EDmbY1Ut", ttl: 10 * MINUTE, maxBytes: 64 * MiB, maxVectors: 0 },
+  pool: { name: "nZTUu1hxaf5Ta9KwvVUvzd", ttl: 10 * MINUTE, maxBytes: 64 * MiB, maxVectors: 0 },
 });
 
 // gateway.yaml llm.models[fast]
@@ -251,20 +254,54 @@ const generateContentService: ChatService = {
 // gateway.yaml llm
 const completionsModels = {
   fast: oneTarget(
-    nativeTarget({
-      provider: providers.fast,
-      path: "/v1/chat/completions",
-      cache: responseCache,
-      further: furtherResponses,
-      format: completionsNative,
-    }),
+    byModel(
+      [
+        {
+          models: new RegExp("^(?!.*-search(?:-|$))"),
+          when: usesHostedTools,
+          target: translatedTarget({
+            provider: providers.fast,
+            path: "/v1/responses",
+            cache: responseCache,
+            further: furtherResponses,
+            client: completionsClient,
+            format: responsesUpstream,
+            fitModel: fitModelFast,
+            dialect: { provider: "fast" },
+          }),
+        },
+      ],
+      nativeTarget({
+        provider: providers.fast,
+        path: "/v1/chat/completions",
+        cache: responseCache,
+        further: furtherResponses,
+        format: completionsNative,
+      }),
+    ),
   ),
   best: oneTarget(
-    nativeTarget({
-      provider: providers.best,
-      path: "/v1/chat/completions",
-      format: completionsNative,
-    }),
+    byModel(
+      [
+        {
+          models: new RegExp("^(?!.*-search(?:-|$))"),
+          when: usesHostedTools,
+          target: translatedTarget({
+            provider: providers.best,
+            path: "/v1/responses",
+            client: completionsClient,
+            format: responsesUpstream,
+            fitModel: fitModelBest,
+            dialect: { provider: "best" },
+          }),
+        },
+      ],
+      nativeTarget({
+        provider: providers.best,
+        path: "/v1/chat/completions",
+        format: completionsNative,
+      }),
+    ),
   ),
 };
 

@@ -1,10 +1,19 @@
 import type { ChatCall } from "./chat-call.ts";
 
-/** Whether a request of Anthropic's or Google's format has a tool that the provider runs, such as a search of the web. */
+/** Whether a request of any format has a tool that the provider runs, such as a search of the web. */
 export function usesHostedTools({ text, members }: ChatCall): boolean {
   return members.some(({ key, start, end }) => {
-    if (key === "mcp_servers") return !/^(?:\[\s*\]|null)$/.test(text.slice(start, end).trim());
-    return key === "tools" && HOSTED.test(text.slice(start, end));
+    const value = () => text.slice(start, end).trim();
+    switch (key) {
+      case "mcp_servers":
+        return !/^(?:\[\s*\]|null)$/.test(value());
+      case "web_search_options":
+        return value() !== "null";
+      case "tools":
+        return HOSTED.test(value());
+      default:
+        return false;
+    }
   });
 }
 

@@ -9,6 +9,8 @@ export interface WebSearch {
   readonly blockedDomains: readonly string[] | undefined;
   /** Approximate place of the user: `city`, `region`, `country` and `timezone`. */
   readonly location: JsonObject | undefined;
+  /** How much of the pages the model reads, in OpenAI's words: `high`. `undefined` if the provider chooses. */
+  readonly contextSize: string | undefined;
   /** Whether the model has to search. */
   readonly isForced: boolean;
 }
@@ -19,6 +21,7 @@ export const ANY_SEARCH: WebSearch = {
   allowedDomains: undefined,
   blockedDomains: undefined,
   location: undefined,
+  contextSize: undefined,
   isForced: false,
 };
 

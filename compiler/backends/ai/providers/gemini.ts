@@ -9,6 +9,12 @@ const schema = object(
 /** Prefix of the paths of its OpenAI-compatible APIs. */
 const OPENAI_PATHS = "/v1beta/openai/";
 
+const OWN_API = {
+  format: "generateContent",
+  path: "/v1beta/models/{model}:generateContent",
+  streamPath: "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+} as const satisfies LlmEndpoint;
+
 /** The Gemini API: https://ai.google.dev/api/generate-content. */
 export const gemini: LlmProvider<"gemini", Infer<typeof schema>> = {
   kind: "gemini",
@@ -21,17 +27,18 @@ export const gemini: LlmProvider<"gemini", Infer<typeof schema>> = {
     switch (type) {
       // Its OpenAI-compatible API takes requests unchanged, including Google's extensions (`extra_body`).
       case "Completions":
-        return { format: "completions", path: `${OPENAI_PATHS}chat/completions` };
+        return {
+          format: "completions",
+          path: `${OPENAI_PATHS}chat/completions`,
+          // It has no searches of the web.
+          branches: [{ ...OWN_API, models: "", when: "usesHostedTools" }],
+        };
       // Only its own API has fields for thought signatures, thought tokens and every kind of input.
       case "Messages":
       case "Responses":
       case "GenerateContent":
       case "Converse":
-        return {
-          format: "generateContent",
-          path: "/v1beta/models/{model}:generateContent",
-          streamPath: "/v1beta/models/{model}:streamGenerateContent?alt=sse",
-        };
+        return OWN_API;
       case "ContentTokenCount":
         return { format: "contentTokenCount", path: "/v1beta/models/{model}:countTokens" };
       case "Embeddings":

@@ -84,12 +84,15 @@ function branchesOf(type: ChatType, responses: LlmEndpoint): readonly LlmBranch[
   }
   return [
     { ...responses, models: ONLY_RESPONSES },
+    { ...responses, models: NO_SEARCHES, when: "usesHostedTools" },
     { ...responses, models: REFUSES_TOOLS, when: "reasonsWithTools" },
   ];
 }
 
 /** Models without chat completions. */
 const ONLY_RESPONSES = "(?:^|-)(?:codex|pro|deep-research)(?:-|$)";
+/** Models whose chat completions refuse a search of the web. */
+const NO_SEARCHES = "^(?!.*-search(?:-|$))";
 /** Models that reason. */
 const REASONING = "^(?:o\\d|gpt-[5-9])";
 /** Models whose chat completions refuse tools unless reasoning is turned off. */

@@ -8,7 +8,7 @@ import {
   type Reasoning,
   Turns,
 } from "../../chat/request.ts";
-import { checkFields, refuseField } from "../../chat/request-fields.ts";
+import { checkFields, checkTool, refuseField, type ToolTable } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
 import { ANY_SEARCH, type WebSearch } from "../../chat/web-search.ts";
 import { readCacheMark } from "../cache-mark.ts";
@@ -257,9 +257,13 @@ function readWebSearch(fields: RequestObject, note: NoteFeature): WebSearch | un
   const options = fields.object("web_search_options");
   if (options === undefined) return undefined;
   note("webSearch", "web_search_options");
+  checkTool(options, SEARCH_MEMBERS, options.path);
   const place = options.object("user_location")?.object("approximate");
-  return { ...ANY_SEARCH, location: readLocation(place) };
+  const contextSize = options.optionalText("search_context_size");
+  return { ...ANY_SEARCH, location: readLocation(place), contextSize };
 }
+
+const SEARCH_MEMBERS: ToolTable = { user_location: "read", search_context_size: "read" };
 
 /** Reads the amount of reasoning, also in the fields of OpenRouter's and Anthropic's clients. */
 function readReasoning(fields: RequestObject, note: NoteFeature): Reasoning | undefined {

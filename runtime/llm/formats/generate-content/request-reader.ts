@@ -13,7 +13,7 @@ import {
   type Turn,
   Turns,
 } from "../../chat/request.ts";
-import { checkFields, refuseField } from "../../chat/request-fields.ts";
+import { checkFields, checkTool, refuseField, type ToolTable } from "../../chat/request-fields.ts";
 import { unsupportedField, wrongField } from "../../chat/request-object.ts";
 import { ANY_SEARCH, type WebSearch } from "../../chat/web-search.ts";
 import { GoogleObject } from "./google-object.ts";
@@ -201,22 +201,29 @@ class GenerateContentReader {
   }
 
   #webSearch(): WebSearch | undefined {
-    const tool = this.#fields.objects("tools").find((each) => each.any("googleSearch"));
-    const search = tool?.object("googleSearch");
+    const search = this.#hostedTool("googleSearch");
     if (search === undefined) return undefined;
     this.#note("webSearch", search.path);
-    refuseField(search, "timeRangeFilter");
-    refuseField(search, "searchTypes", [{}, { webSearch: {} }]);
-    return ANY_SEARCH;
+    checkTool(search, SEARCH_MEMBERS, search.path);
+    const blocked = search.texts("excludeDomains");
+    return { ...ANY_SEARCH, ...(blocked.length > 0 && { blockedDomains: blocked }) };
   }
 
   #hosted(): Pick<ChatRequest, "webFetch" | "runsCode"> {
-    const tools = this.#fields.objects("tools");
-    const code = tools.find((each) => each.any("codeExecution"));
-    const fetch = tools.find((each) => each.any("urlContext"));
-    if (code !== undefined) this.#note("codeExecution", code.at("codeExecution"));
-    if (fetch !== undefined) this.#note("webFetch", fetch.at("urlContext"));
+    const code = this.#hostedTool("codeExecution");
+    const fetch = this.#hostedTool("urlContext");
+    if (code !== undefined) this.#note("codeExecution", code.path);
+    if (fetch !== undefined) this.#note("webFetch", fetch.path);
+    for (const tool of [code, fetch]) if (tool !== undefined) checkTool(tool, {}, tool.path);
     return { ...(code && { runsCode: true }), ...(fetch && { webFetch: ANY_PAGE }) };
+  }
+
+  #hostedTool(name: string): GoogleObject | undefined {
+    const [first, second] = this.#fields
+      .objects("tools")
+      .flatMap((tool) => tool.object(name) ?? []);
+    if (second !== undefined) throw unsupportedField(second.path, `a second tool "${name}"`);
+    return first;
   }
 
   #toolChoice(): { readonly toolChoice?: ToolChoice; readonly allowed?: readonly string[] } {
@@ -278,6 +285,11 @@ class GenerateContentReader {
 const KNOWN_TOOLS: ReadonlySet<string> = new Set([
   ...["functionDeclarations", "googleSearch", "codeExecution", "urlContext"],
 ]);
+
+const SEARCH_MEMBERS: ToolTable = {
+  excludeDomains: "read",
+  searchTypes: { limitUnless: [{}, { webSearch: {} }] },
+};
 
 /** Fields of `generationConfig` that some formats do not have. */
 const NOTED = [

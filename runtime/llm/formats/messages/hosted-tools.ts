@@ -2,7 +2,14 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import type { NoteFeature } from "../../chat/features.ts";
 import type { McpConnector, WebFetch } from "../../chat/hosted-tools.ts";
 import type { ChatRequest } from "../../chat/request.ts";
-import { refuseField } from "../../chat/request-fields.ts";
+import {
+  checkTool,
+  onlyTool,
+  refused,
+  refuseIndirect,
+  refuseLimit,
+  type ToolTable,
+} from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField } from "../../chat/request-object.ts";
 
 /** Tools of a request that the provider runs, apart from searches. */
@@ -11,6 +18,34 @@ type HostedTools = Pick<ChatRequest, "webFetch" | "runsCode" | "connectors">;
 const CODE = /^code_execution_\d{8}$/;
 const FETCH = /^web_fetch_\d{8}$/;
 const TOOLSET = "mcp_toolset";
+
+/** Members of all tools that Anthropic's servers run. */
+const MEMBERS: ToolTable = {
+  type: "read",
+  name: "read",
+  allowed_callers: "read",
+  cache_control: "dropped",
+  defer_loading: "dropped",
+  strict: "dropped",
+};
+
+const WEB_MEMBERS: ToolTable = {
+  ...MEMBERS,
+  max_uses: "read",
+  allowed_domains: "read",
+  blocked_domains: "read",
+  response_inclusion: { refusedUnless: ["full"] },
+};
+
+/** Members of a search of the web. */
+export const SEARCH_MEMBERS: ToolTable = { ...WEB_MEMBERS, user_location: "read" };
+
+const FETCH_MEMBERS: ToolTable = {
+  ...WEB_MEMBERS,
+  citations: { refusedUnless: [{ enabled: false }] },
+  max_content_tokens: refused,
+  use_cache: { refusedUnless: [true] },
+};
 
 /** Whether the type of a tool is that of one which Anthropic's servers run, apart from searches. */
 export function isAnthropicHosted(type: string): boolean {
@@ -23,11 +58,13 @@ export function readAnthropicTools(
   tools: readonly RequestObject[],
   note: NoteFeature,
 ): HostedTools {
-  const ofType = (type: RegExp) => tools.find((tool) => type.test(tool.optionalText("type") ?? ""));
+  const ofType = (type: RegExp) =>
+    onlyTool(tools.filter((tool) => type.test(tool.optionalText("type") ?? "")));
   const [code, fetch] = [ofType(CODE), ofType(FETCH)];
   if (code !== undefined) {
     note("codeExecution", code.at("type"));
-    refuseField(code, "allowed_callers", [["direct"]]);
+    checkTool(code, MEMBERS);
+    refuseIndirect(code);
   }
   const toolsets = tools.filter((tool) => tool.any("type") === TOOLSET);
   const servers = fields.objects("mcp_servers");
@@ -46,10 +83,8 @@ export function readAnthropicTools(
 
 function readFetch(tool: RequestObject, note: NoteFeature): WebFetch {
   note("webFetch", tool.at("type"));
-  refuseField(tool, "allowed_callers", [["direct"]]);
-  refuseField(tool, "citations", [{ enabled: false }]);
-  for (const name of ["max_content_tokens", "url_sources", "response_inclusion", "use_cache"])
-    refuseField(tool, name);
+  checkTool(tool, FETCH_MEMBERS);
+  refuseIndirect(tool);
   const texts = (name: string) => (tool.any(name) === undefined ? undefined : tool.texts(name));
   return {
     maxUses: tool.number("max_uses"),
@@ -64,32 +99,61 @@ function readConnector(
   toolsets: readonly RequestObject[],
 ): readonly McpConnector[] {
   server.choice("type", ["url"]);
+  checkTool(server, SERVER_MEMBERS);
   const name = server.text("name");
   const toolset = toolsets.find((each) => each.any("mcp_server_name") === name);
   const older = server.object("tool_configuration");
   if (older?.boolean("enabled") === false) return [];
   const listed =
     older?.any("allowed_tools") === undefined ? undefined : older.texts("allowed_tools");
-  const allowedTools = toolset === undefined ? listed : enabledTools(toolset);
+  const allowedTools = toolset === undefined ? listed : enabledTools(toolset, server);
   if (allowedTools?.length === 0) return [];
   const token = server.optionalText("authorization_token");
   return [{ name, url: server.text("url"), token, allowedTools }];
 }
 
-/** Returns the names of the only tools of a set that may be called; `undefined` for all. */
-function enabledTools(toolset: RequestObject): readonly string[] | undefined {
-  refuseField(toolset, "tools");
-  const isEnabled = toolset.object("default_config")?.boolean("enabled") ?? true;
+/**
+ * Returns the names of the only tools of a set that may be called; `undefined` for all. A member that cannot be translated
+ * refuses the server: without the toolset, all of its tools could be called.
+ */
+function enabledTools(
+  toolset: RequestObject,
+  server: RequestObject,
+): readonly string[] | undefined {
+  const refusedTool = server.at("type");
+  checkTool(toolset, TOOLSET_MEMBERS, refusedTool);
+  const defaults = toolset.object("default_config");
   const configs = toolset.object("configs") ?? new RequestObject({});
-  const other = configs.keys.filter(
-    (name) => (configs.object(name)?.boolean("enabled") ?? isEnabled) !== isEnabled,
+  const named = configs.keys.map((name) => [name, configs.object(name)] as const);
+  for (const config of [defaults, ...named.map(([, each]) => each)])
+    if (config !== undefined) checkTool(config, CONFIG_MEMBERS, refusedTool);
+  const isEnabled = defaults?.boolean("enabled") ?? true;
+  const other = named.flatMap(([name, config]) =>
+    (config?.boolean("enabled") ?? isEnabled) === isEnabled ? [] : [name],
   );
   if (!isEnabled) return other;
   // Other APIs can list the tools that may be called, not those that may not.
-  const [disabled] = other;
-  if (disabled !== undefined) throw unsupportedField(configs.at(disabled));
+  for (const disabled of other) refuseLimit(configs, disabled, refusedTool);
   return undefined;
 }
+
+const SERVER_MEMBERS: ToolTable = {
+  type: "read",
+  name: "read",
+  url: "read",
+  authorization_token: "read",
+  tool_configuration: "read",
+};
+
+const TOOLSET_MEMBERS: ToolTable = {
+  type: "read",
+  mcp_server_name: "read",
+  default_config: "read",
+  configs: "read",
+  cache_control: "dropped",
+};
+
+const CONFIG_MEMBERS: ToolTable = { enabled: "read", defer_loading: "dropped" };
 
 /** Writes the tools that Anthropic's servers run, apart from searches. */
 export function anthropicTools({

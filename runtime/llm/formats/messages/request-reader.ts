@@ -18,14 +18,20 @@ import {
   type ToolChoice,
   Turns,
 } from "../../chat/request.ts";
-import { checkFields, refuseField } from "../../chat/request-fields.ts";
+import {
+  checkFields,
+  checkTool,
+  onlyTool,
+  refuseField,
+  refuseIndirect,
+} from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
 import type { WebSearch } from "../../chat/web-search.ts";
 import { readCacheMark } from "../cache-mark.ts";
 import { readLocation } from "../user-location.ts";
 import { clientTool } from "./client-tools.ts";
 import { hostedCall, hostedResult, isSearchBlock, isToolSearch } from "./hosted-blocks.ts";
-import { isAnthropicHosted, readAnthropicTools } from "./hosted-tools.ts";
+import { isAnthropicHosted, readAnthropicTools, SEARCH_MEMBERS } from "./hosted-tools.ts";
 import { messagesFields } from "./request-fields.ts";
 
 /** Reads a request of Anthropic's Messages API. Throws LlmRefusal. */
@@ -56,7 +62,7 @@ class MessagesReader {
     }
     const choice = fields.object("tool_choice");
     const tools = fields.objects("tools");
-    const searching = tools.find(isSearchTool);
+    const searching = onlyTool(tools.filter(isSearchTool));
     const webSearch = searching && this.#webSearch(searching, choice);
     const hosted = readAnthropicTools(fields, tools, (feature, field) =>
       this.#note(feature, field),
@@ -290,12 +296,15 @@ class MessagesReader {
 
   #webSearch(tool: RequestObject, choice: RequestObject | undefined): WebSearch {
     this.#note("webSearch", tool.at("type"));
+    checkTool(tool, SEARCH_MEMBERS);
+    refuseIndirect(tool);
     const texts = (name: string) => (tool.any(name) === undefined ? undefined : tool.texts(name));
     return {
       maxUses: tool.number("max_uses"),
       allowedDomains: texts("allowed_domains"),
       blockedDomains: texts("blocked_domains"),
       location: readLocation(tool.object("user_location")),
+      contextSize: undefined,
       isForced: choice?.any("name") === tool.text("name"),
     };
   }
@@ -305,7 +314,7 @@ class MessagesReader {
     const known = clientTool(type);
     if (type !== "custom" && known === undefined)
       throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
-    refuseField(tool, "allowed_callers", [["direct"]]);
+    refuseIndirect(tool);
     const isStrict = tool.boolean("strict");
     if (isStrict === true) this.#note("strictTools", tool.at("strict"));
     return {

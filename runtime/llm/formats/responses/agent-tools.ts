@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import type { NoteFeature } from "../../chat/features.ts";
 import type { ListedTool } from "../../chat/request.ts";
-import { refuseField } from "../../chat/request-fields.ts";
+import { refuseIndirect, refuseLimit } from "../../chat/request-fields.ts";
 import { RequestObject, unsupportedField } from "../../chat/request-object.ts";
 import { readFunctionTool } from "../openai-fields.ts";
 import { isFilledText } from "../parse-object.ts";
@@ -57,6 +57,7 @@ export function readAgentTools(
   namespace?: string,
 ): readonly ReadTool[] {
   const type = tool.text("type");
+  refuseIndirect(tool);
   switch (type) {
     case "function":
       return [toolOf("function", readFunctionTool(tool, note), namespace)];
@@ -135,9 +136,10 @@ function refuseContainer(tool: RequestObject): void {
   const environment = tool.object("environment");
   if (environment === undefined) return;
   if (environment.text("type") !== "local") {
-    throw unsupportedField(environment.at("type"), "a shell in a container of the provider");
+    // Without its environment, it would be a shell on the user's machine.
+    throw unsupportedField(tool.at("type"), "a shell in a container of the provider");
   }
-  refuseField(environment, "skills", [[]]);
+  refuseLimit(environment, "skills", tool.at("type"), [[]]);
 }
 
 const STRINGS = { type: "array", items: { type: "string" } };

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import type { NoteFeature } from "../../chat/features.ts";
 import type { McpConnector } from "../../chat/hosted-tools.ts";
 import type { ChatRequest } from "../../chat/request.ts";
-import { refuseField } from "../../chat/request-fields.ts";
+import { checkTool, onlyTool, refuseIndirect, type ToolTable } from "../../chat/request-fields.ts";
 import { type RequestObject, unsupportedField } from "../../chat/request-object.ts";
 
 /** Tools of a request that OpenAI's servers run and other providers have, apart from searches. */
@@ -15,7 +15,7 @@ export function isOpenAiHosted(type: unknown): boolean {
 
 /** Reads the tools that OpenAI's servers run, of those that a request lists or has found. Throws LlmRefusal. */
 export function readOpenAiTools(tools: readonly RequestObject[], note: NoteFeature): HostedTools {
-  const code = tools.find((tool) => tool.any("type") === "code_interpreter");
+  const code = onlyTool(tools.filter((tool) => tool.any("type") === "code_interpreter"));
   if (code !== undefined) readCode(code, note);
   const servers = tools.filter((tool) => tool.any("type") === "mcp");
   return {
@@ -27,18 +27,41 @@ export function readOpenAiTools(tools: readonly RequestObject[], note: NoteFeatu
 /** A container of OpenAI, its files and its network exist there only. */
 function readCode(tool: RequestObject, note: NoteFeature): void {
   note("codeExecution", tool.at("type"));
-  refuseField(tool, "allowed_callers", [["direct"]]);
+  checkTool(tool, CODE_MEMBERS);
+  refuseIndirect(tool);
   if (typeof tool.any("container") === "string")
     throw unsupportedField(tool.at("type"), "a container of OpenAI");
   const container = tool.object("container");
   if (container === undefined) return;
-  for (const name of ["file_ids", "network_policy"]) refuseField(container, name, [[]]);
+  checkTool(container, CONTAINER_MEMBERS, tool.at("type"));
 }
+
+const CODE_MEMBERS: ToolTable = { type: "read", container: "read", allowed_callers: "read" };
+
+const CONTAINER_MEMBERS: ToolTable = {
+  type: "read",
+  memory_limit: "dropped",
+  file_ids: { limitUnless: [[]] },
+};
+
+const SERVER_MEMBERS: ToolTable = {
+  type: "read",
+  server_label: "read",
+  server_url: "read",
+  authorization: "read",
+  headers: "read",
+  allowed_tools: "read",
+  allowed_callers: "read",
+  require_approval: "read",
+  server_description: "dropped",
+  defer_loading: "dropped",
+};
 
 function readConnector(tool: RequestObject, note: NoteFeature): McpConnector {
   const type = tool.at("type");
   note("connectors", type);
-  refuseField(tool, "allowed_callers", [["direct"]]);
+  checkTool(tool, SERVER_MEMBERS);
+  refuseIndirect(tool);
   const url = tool.optionalText("server_url");
   if (url === undefined) throw unsupportedField(type, "an MCP server without server_url");
   const allowed = allowedTools(tool);

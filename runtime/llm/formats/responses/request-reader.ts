@@ -59,15 +59,16 @@ class ResponsesReader {
     }
     const parallelTools = fields.boolean("parallel_tool_calls");
     if (parallelTools === false) this.#note("parallelTools", "parallel_tool_calls");
-    const webSearch = readWebSearch(fields, this.#note);
-    const hosted = readOpenAiTools(toolLists(fields).flat(), this.#note);
+    const listed = toolLists(fields).flat();
+    const webSearch = readWebSearch(fields, listed, this.#note);
+    const hosted = readOpenAiTools(listed, this.#note);
     const { toolChoice, allowed } =
       webSearch?.isForced === true ? NO_CHOICE : readToolChoice(fields, this.#note, agentToolName);
     const reasoning = fields.object("reasoning");
     const effort = reasoning && readEffort(reasoning, "effort");
     if (effort !== undefined) this.#note("reasoning", "reasoning.effort");
-    const tools = toolLists(fields).flatMap((list) =>
-      list.flatMap((tool) => readAgentTools(tool, this.#note).map(({ listed }) => listed)),
+    const tools = listed.flatMap((tool) =>
+      readAgentTools(tool, this.#note).map(({ listed: read }) => read),
     );
     return {
       model: fields.text("model"),

@@ -188,13 +188,14 @@ function textPart(text: string): JsonObject {
 
 function searchTool(
   request: ChatRequest,
-  { allowedDomains, blockedDomains, location }: WebSearch,
+  { allowedDomains, blockedDomains, location, contextSize }: WebSearch,
 ): JsonObject {
   if (blockedDomains !== undefined)
     refuseFeature(request, "webSearch", "a web search with blocked domains");
   return {
     type: "web_search",
     filters: allowedDomains && { allowed_domains: allowedDomains },
+    search_context_size: contextSize,
     user_location: location && { type: "approximate", ...location },
   };
 }
