@@ -46,4 +46,12 @@ describe("every field is explained", () => {
     expect(fieldPage("GatewayPolicy.spec.traffic.cors", fields)?.title).toBe("traffic.cors");
     expect(fieldPage("no-such-field", fields)).toBeUndefined();
   });
+
+  it("each field of a section with names of the user has a page, with any name and without one", () => {
+    for (const words of ["gateways.default.port", "gateways.NAME.port", "gateways.port"])
+      expect(fieldPage(words, fields)?.title).toBe("gateways.port");
+    expect(fieldPage("gateways.default", fields)?.title).toBe("gateways");
+    expect(JSON.stringify(fieldPage("gateways", fields)?.parts)).toContain("NAME.listeners[].tls");
+    expect(fieldPage("gateways.default.no-such-field", fields)).toBeUndefined();
+  });
 });

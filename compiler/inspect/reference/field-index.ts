@@ -59,11 +59,23 @@ function propertyOf({ form, path, schema }: FieldEntry, key: string): FieldEntry
 }
 
 /**
- * Finds fields by a path or its end: `requestTimeout`, `timeout.requestTimeout`, `binds[0].port`,
- * `GatewayPolicy.spec.traffic`. A whole path takes precedence over the end of one.
+ * Finds fields by a path or its end: `requestTimeout`, `timeout.requestTimeout`, `binds[0].port`, `gateways.default.port`,
+ * `GatewayPolicy.spec.traffic`. A whole path takes precedence over the end of one. A name that the user chooses may be
+ * missing, and the path of a name alone is that of its mapping.
  */
 export function fieldsNamed(words: string, fields: readonly FieldEntry[]): readonly FieldEntry[] {
   const steps = plainSteps(words.split("."));
+  const found = fieldsEndingWith(steps, fields);
+  if (found.length > 0 || steps.length < 2) return found;
+  return fieldsEndingWith(steps.slice(0, -1), fields).filter(
+    ({ schema }) => typeof schema.additionalProperties === "object",
+  );
+}
+
+function fieldsEndingWith(
+  steps: readonly string[],
+  fields: readonly FieldEntry[],
+): readonly FieldEntry[] {
   const [first, ...rest] = steps;
   const isOfForm = ({ form, path }: FieldEntry) => form === first && path.length === rest.length;
   if (fields.some(({ form }) => form === first))
@@ -82,10 +94,16 @@ const lastSteps = new CachedByObject<
   ReadonlyMap<string, readonly FieldEntry[]>
 >();
 
+/** Whether a path ends with these steps. A `*` of the path matches any step, and none. */
 function endsWith(path: readonly string[], steps: readonly string[], isWhole: boolean): boolean {
-  const before = path.length - steps.length;
-  if (before < 0 || (isWhole && before > 0)) return false;
-  return steps.every((step, index) => step === plainStep(path[before + index] ?? ""));
+  const key = path.at(-1);
+  const step = steps.at(-1);
+  if (step === undefined) return !isWhole || path.length === 0;
+  if (key === undefined) return false;
+  const [before, earlier] = [path.slice(0, -1), steps.slice(0, -1)];
+  const isName = key === "*";
+  if (isName && endsWith(before, steps, isWhole)) return true;
+  return (isName || step === plainStep(key)) && endsWith(before, earlier, isWhole);
 }
 
 function plainSteps(steps: readonly string[]): readonly string[] {

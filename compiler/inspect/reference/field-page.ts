@@ -58,7 +58,8 @@ function onePage(entries: readonly FieldEntry[]): Page {
     ...placesPart(entries),
     ...fieldTable(schema),
   ];
-  return { title: path.length === 0 ? form : path.slice(-2).join("."), parts };
+  const named = path.filter((step) => step !== "*");
+  return { title: named.length === 0 ? form : named.slice(-2).join("."), parts };
 }
 
 function notBuilt(what: string): readonly Part[] {
@@ -114,12 +115,17 @@ function placesPart(entries: readonly FieldEntry[]): readonly Part[] {
 }
 
 function placeText({ form, path }: FieldEntry): string {
-  return path.length === 0 ? form : `${form}: ${path.join(".")}`;
+  return path.length === 0 ? form : `${form}: ${pathText(path)}`;
+}
+
+/** Formats a path, with `NAME` for a name that the user chooses. */
+function pathText(path: readonly string[]): string {
+  return path.map((step) => (step === "*" ? "NAME" : step)).join(".");
 }
 
 function choicePage(words: string, meanings: readonly (readonly FieldEntry[])[]): Page {
   const rows = meanings.map(([entry]) => {
-    const path = entry?.path.join(".") ?? "";
+    const path = pathText(entry?.path ?? []);
     return [
       entry?.form === FILE_FORM ? path : `${entry?.form}.${path}`,
       entry?.schema.description ?? "",

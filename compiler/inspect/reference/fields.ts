@@ -8,7 +8,10 @@ export function fieldTable(schema: Schema): readonly Part[] {
   return [heading("Fields"), ...table(["field", "type", "what it is"], rows)];
 }
 
-/** Lists the fields of an object by path, each followed by its own fields; for a list, the fields of its items. */
+/**
+ * Lists the fields of an object by path, each followed by its own fields; for a list, the fields of its items, and for a
+ * mapping of names, those of its values.
+ */
 function fieldRows(schema: Schema, prefix: string): readonly Row[] {
   const known = Object.entries(schema.properties ?? {}).filter(
     ([, each]) => each.unsupported === undefined && each.ignored === undefined,
@@ -24,8 +27,11 @@ function fieldRows(schema: Schema, prefix: string): readonly Row[] {
       ...fieldRows(inner, each.items === undefined ? path : `${path}[]`),
     ];
   });
-  if (prefix !== "" || schema.items === undefined) return own;
-  return [...fieldRows(schema.items, "[]"), ...own];
+  const { items, additionalProperties: named } = schema;
+  const ofNames =
+    typeof named === "object" ? fieldRows(named, prefix === "" ? "NAME" : `${prefix}.NAME`) : [];
+  if (prefix !== "" || items === undefined) return [...own, ...ofNames];
+  return [...fieldRows(items, "[]"), ...own, ...ofNames];
 }
 
 /** Formats a type: `string`, `list of expressions`. */
