@@ -18,7 +18,7 @@ export function readCertificatePair(
   ca: (string | Buffer)[] | undefined,
 ): UsablePair {
   const found = pemCertificates(cert.toString("latin1"));
-  if (found.kind === "problem") throw new Error(`the certificate ${found.problem}`);
+  if (found.kind === "problem") throw new Error(`its PEM ${found.problem}`);
   const [certificate] = found.certificates;
   const privateKey = readPrivateKey(key);
   if (certificate?.checkPrivateKey(privateKey) !== true)

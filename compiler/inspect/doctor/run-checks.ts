@@ -99,7 +99,14 @@ function clock(asked: readonly AskedServer[]): CheckedItem {
   return {
     ...item,
     status: "failed",
-    detail: `${seconds} s ${middle > 0 ? "behind" : "ahead of"} the servers`,
+    detail: `${spanText(seconds)} ${middle > 0 ? "behind" : "ahead of"} the servers`,
     hint: "synchronize it (`timedatectl set-ntp true`): tokens and signatures depend on it",
   };
+}
+
+/** Formats a time in a unit in which its number is short. */
+function spanText(seconds: number): string {
+  const hours = Math.round(seconds / 3600);
+  if (hours < 2) return `${seconds} s`;
+  return hours < 72 ? `${hours} hours` : `${Math.round(hours / 24)} days`;
 }
