@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { suggest } from "../diagnostics/suggestion.ts";
-import type { Arguments, Command, Option } from "./command.ts";
+import type { Arguments, Command, CommandEntry, Option } from "./command.ts";
 import { commonOptions, help } from "./shared-options.ts";
 
 /** A parsed command line, a call for help, or a usage error. */
@@ -11,7 +11,7 @@ export type ReadArguments =
 
 /** Parses the arguments of a command. */
 export function readArguments(
-  name: string,
+  { name, positionals: words }: Pick<CommandEntry, "name" | "positionals">,
   command: Command,
   argv: readonly string[],
 ): ReadArguments {
@@ -38,7 +38,8 @@ export function readArguments(
     else if (token.value === undefined) flags.add(token.name);
     else options[token.name] = token.value;
   }
-  if (positionals.length < command.minPositionals) return usage(`\`gwc ${name}\` needs a file`);
+  if (positionals.length < command.minPositionals)
+    return usage(`an argument is missing: \`gwc ${name} ${words}\``);
   const extra = positionals[command.maxPositionals];
   if (extra !== undefined) return usage(`unexpected argument "${extra}"`);
   return { kind: "arguments", values: { positionals, options, flags } };

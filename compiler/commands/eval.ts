@@ -87,14 +87,18 @@ function evaluateText(
   switch (found.kind) {
     case "value":
       return { exitCode: 0, stdout: `${shown}${found.text}\ntype: ${found.type}\n`, stderr };
-    case "error":
-      return { exitCode: 1, stdout: shown, stderr: `${stderr}error: ${FAILED}\n` };
+    case "error": {
+      const hint = options.data === undefined ? WITHOUT_DATA : "";
+      return { exitCode: 1, stdout: shown, stderr: `${stderr}error: ${FAILED}\n${hint}` };
+    }
     case "invalid":
       return { exitCode: 1, stderr };
   }
 }
 
 const FAILED = "the evaluation failed: a value is absent or has another type";
+
+const WITHOUT_DATA = `hint: give the variables: -d '{"jwt": {"sub": "ada"}}'\n`;
 
 /** Formats one object: `{"value", "type"}` or `{"error"}`; with `--emit` also `"code"`. */
 function jsonResult(found: Evaluation, findings: readonly Finding[], shown: string): CommandResult {

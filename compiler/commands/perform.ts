@@ -37,7 +37,7 @@ async function work(
   context: CommandContext,
 ): Promise<CommandResult> {
   const command = await entry.load();
-  const read = readArguments(entry.name, command, argv);
+  const read = readArguments(entry, command, argv);
   switch (read.kind) {
     case "help":
       return { exitCode: 0, stdout: commandHelp(entry, command, context.columns) };

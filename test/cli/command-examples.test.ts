@@ -50,7 +50,7 @@ async function problemOf([first = "", ...rest]: readonly string[]): Promise<stri
   if (first.startsWith("-") || first === "help") return undefined;
   const entry = commands.find(({ name }) => name === first);
   if (entry === undefined) return `there is no command "${first}"`;
-  const read = readArguments(first, await entry.load(), rest);
+  const read = readArguments(entry, await entry.load(), rest);
   return read.kind === "usage" ? read.problem : undefined;
 }
 

@@ -72,7 +72,8 @@ describe("the command line", () => {
     [["check", "a.yaml", "--format", "jsn"], `--format can't be "jsn"`, "did you mean json?"],
     [["check", "a.yaml", "--format"], "--format needs a FORMAT", "`gwc check --help`"],
     [["check", "--strict=yes", "a.yaml"], "--strict takes no value", "`gwc check --help`"],
-    [["status"], "`gwc status` needs a file", "`gwc status --help`"],
+    [["status"], "an argument is missing: `gwc status FILES..`", "`gwc status --help`"],
+    [["completion"], "an argument is missing: `gwc completion SHELL`", "`gwc completion --help`"],
     [["schema", "more"], 'unexpected argument "more"', "`gwc schema --help`"],
     [
       ["explain", "unknown-feld"],
@@ -176,7 +177,10 @@ describe("gwc eval", () => {
   it("an absent claim is an error of the evaluation, a mistake has a place and a hint", async () => {
     const absent = await gwc(["eval", "jwt.name", ...claims]);
     expect([absent.code, absent.stdout]).toEqual([1, ""]);
-    expect(absent.stderr).toContain("the evaluation failed");
+    expect(absent.stderr).toBe(
+      "error: the evaluation failed: a value is absent or has another type\n",
+    );
+    expect((await gwc(["eval", "jwt.name"])).stderr).toContain("hint: give the variables: -d ");
     const mistake = await gwc(["eval", "jwts.sub"]);
     expect(mistake.code).toBe(1);
     expect(mistake.stderr).toContain(
