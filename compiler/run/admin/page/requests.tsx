@@ -220,12 +220,11 @@ function Decision({ request: { reason, upstream, notes } }: { request: SeenReque
     undefined;
   return (
     <>
-      {reason === null ? (
+      {reason !== null && <strong>{reason}</strong>}
+      {reason === null && upstream !== null && (
         <span class="soft">
-          <Text>{upstream ?? ""}</Text>
+          <Text>{upstream}</Text>
         </span>
-      ) : (
-        <strong>{reason}</strong>
       )}
       {why !== undefined && (
         <span class="sub">
