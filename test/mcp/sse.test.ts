@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { SseReader, sseMessage } from "../../runtime/http/body/sse.ts";
+import { SseFrames, SseReader, sseMessage } from "../../runtime/http/body/sse.ts";
 
 const stream = Buffer.from(
   '\uFEFF: comment\r\n\r\nid: 1\r\nevent: message\r\ndata: {"a":\r\ndata:1}\r\n\r\n' +
@@ -41,6 +41,21 @@ it("a stream has the same events however it is cut", () => {
       expect(stream.subarray(0, raw.length).equals(raw)).toBe(true);
     }),
   );
+});
+
+it("an event has its whole blank line, however the stream is cut", () => {
+  const sent = ["data: a\r\n\r\n", ": b\r\n\r\n", "data: c\r\ndata: d\r\n\r\n"];
+  const bytes = Buffer.from(sent.join(""));
+  for (let cut = 0; cut <= bytes.length; cut++) {
+    const frames = new SseFrames(1000);
+    const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)];
+    expect(pieces.flatMap((piece) => frames.push(piece) ?? []).map(String)).toEqual(sent);
+  }
+});
+
+it("an event of lines that end in CR is complete with its blank line", () => {
+  const frames = new SseFrames(1000);
+  expect(frames.push(Buffer.from("data: a\r\r"))?.map(String)).toEqual(["data: a\r\r"]);
 });
 
 it("an event over the limit is refused, at once or in pieces", () => {

@@ -35,6 +35,9 @@ export class SseFrames {
   /** Whether the current line is still empty, and whether the previous one ended in CR. */
   #isLineEmpty = true;
   #afterCr = false;
+  /** Whether lines of the stream end in CR LF, and whether the CR of a blank line has arrived, which its LF completes. */
+  #hasCrLf = false;
+  #isDue = false;
 
   /** `limit`: maximum bytes of one event. */
   constructor(limit: number) {
@@ -50,16 +53,27 @@ export class SseFrames {
     let afterCr = this.#afterCr;
     for (let i = 0; i < chunk.length; i++) {
       const byte = chunk[i];
-      if (byte === LINE_FEED && afterCr) {
-        afterCr = false;
-        continue;
+      if (afterCr) {
+        const end = byte === LINE_FEED ? i + 1 : i;
+        if (this.#isDue) {
+          events.push(this.#complete(chunk.subarray(from, end)));
+          from = end;
+          this.#isDue = false;
+        }
+        if (byte === LINE_FEED) {
+          afterCr = false;
+          this.#hasCrLf = true;
+          continue;
+        }
       }
       afterCr = byte === CARRIAGE_RETURN;
       if (byte !== LINE_FEED && byte !== CARRIAGE_RETURN) {
         isLineEmpty = false;
         continue;
       }
-      if (isLineEmpty) {
+      // Clients that search for CR LF CR LF need the last LF with its event, also at the end of the stream.
+      if (isLineEmpty && afterCr && (this.#hasCrLf || i + 1 < chunk.length)) this.#isDue = true;
+      else if (isLineEmpty) {
         events.push(this.#complete(chunk.subarray(from, i + 1)));
         from = i + 1;
       }

@@ -18,11 +18,13 @@ export const generateContentUpstream: Upstream = {
   whole: (said) => JSON.stringify(piece(parts(said), "STOP")),
   events: (said) => {
     const all = parts(said);
-    return dataEvents([...all.map((part) => piece([part])), piece([{ text: "" }], "STOP")]);
+    const events = dataEvents([...all.map((part) => piece([part])), piece([{ text: "" }], "STOP")]);
+    // As Google ends lines, which its client for JavaScript relies on.
+    return events.map((event) => event.replaceAll("\n", "\r\n"));
   },
   endings: 1,
   error: (status) => ({ body: JSON.stringify({ error: errorOf(status) }) }),
-  errorEvent: `data: ${JSON.stringify({ error: errorOf(503) })}\n\n`,
+  errorEvent: `data: ${JSON.stringify({ error: errorOf(503) })}\r\n\r\n`,
   asked,
   replayed: (feature) => ({
     contents: [
