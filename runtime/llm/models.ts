@@ -5,6 +5,8 @@ import { isAnthropicClient } from "./calls/anthropic-client.ts";
 import type { ModelRules } from "./calls/model-entries.ts";
 import { isOpenModel } from "./calls/open-models.ts";
 import { refuseMethod, respondError } from "./calls/respond-error.ts";
+import type { ErrorFormat } from "./chat/formats.ts";
+import type { LlmError } from "./chat/llm-error.ts";
 import { completionsErrors } from "./formats/completions/errors.ts";
 import { messagesErrors } from "./formats/messages/errors.ts";
 import { restOfPath } from "./path-rest.ts";
@@ -25,6 +27,11 @@ export interface ListedModel {
 export function serveModels(exchange: Exchange, all: readonly ListedModel[], api: string): void {
   const isAnthropic = isAnthropicClient(exchange);
   const errors = isAnthropic ? messagesErrors : completionsErrors;
+  const [, method] = /:(\w+)$/.exec(exchange.path) ?? [];
+  if (exchange.method === "POST" && method !== undefined) {
+    notFound(exchange, { message: `the method "${method}" of models is not served` }, errors);
+    return;
+  }
   if (refuseMethod(exchange, errors, ["GET", "HEAD"])) return;
   const models = all.filter(
     ({ id, rules }) =>
@@ -41,9 +48,16 @@ export function serveModels(exchange: Exchange, all: readonly ListedModel[], api
     respondJson(exchange, isAnthropic ? anthropicModel(model) : openaiModel(model));
     return;
   }
-  const message = `the model "${id}" does not exist`;
+  notFound(exchange, { message: `the model "${id}" does not exist`, field: "model" }, errors);
+}
+
+function notFound(
+  exchange: Exchange,
+  what: Pick<LlmError, "message" | "field">,
+  errors: ErrorFormat,
+): void {
   exchange.record.reason = "NotFound";
-  respondError(exchange, { kind: "not-found", message, field: "model" }, errors);
+  respondError(exchange, { kind: "not-found", ...what }, errors);
 }
 
 /** Decodes the path below the list; invalid percent-encoding matches no model. */

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
+import Anthropic from "@anthropic-ai/sdk";
 import { ApiError, FunctionCallingConfigMode, GoogleGenAI, Type } from "@google/genai";
+import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
 import { startAiGateway } from "../harness/ai-gateway.ts";
 import { freePort } from "../harness/free-port.ts";
@@ -34,12 +36,10 @@ async function startFrontDoor(more: object, own: object = {}) {
     env: { KEY: "provider-key" },
     config: { llm: { port: await freePort(), models, ...more } },
   });
+  const client = (apiKey: string) => new GoogleGenAI({ apiKey, httpOptions: { baseUrl: url } });
   const ask = (apiKey: string) =>
-    new GoogleGenAI({ apiKey, httpOptions: { baseUrl: url } }).models.generateContent({
-      model: "fast",
-      contents: "[text]",
-    });
-  return { ask, sent: () => upstream.received };
+    client(apiKey).models.generateContent({ model: "fast", contents: "[text]" });
+  return { ask, client, url, sent: () => upstream.received };
 }
 
 it("settings of a request become those of the provider", async () => {
@@ -192,10 +192,45 @@ it("other methods of the API are not found", async () => {
   expect(status).toBe(404);
 });
 
+it("the clients of all vendors send their keys to one port, as in the guide", async () => {
+  const expression = `
+    "x-api-key" in request.headers ? request.headers["x-api-key"]
+    : "x-goog-api-key" in request.headers ? request.headers["x-goog-api-key"]
+    : request.headers["authorization"].stripPrefix("Bearer ")`;
+  const apiKey = { location: { expression }, keys: [{ keyHash: KEY_HASH }] };
+  const { ask, url, sent } = await startFrontDoor({ policies: { apiKey } });
+  const messages = [{ role: "user" as const, content: "[text]" }];
+  const asked = (key: string) => [
+    ask(key),
+    new Anthropic({ apiKey: key, baseURL: url, maxRetries: 0 }).messages.create({
+      ...{ model: "fast", max_tokens: 100, messages },
+    }),
+    new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 }).chat.completions.create({
+      ...{ model: "fast", messages },
+    }),
+  ];
+  const refused = await Promise.allSettled(asked("wrong"));
+  expect(refused.map((each) => each.status === "rejected" && each.reason.status)).toEqual([
+    ...[401, 401, 401],
+  ]);
+  await Promise.all(asked("client-key"));
+  expect(sent()).toHaveLength(3);
+  expect(JSON.stringify(sent().map(({ headers }) => headers))).not.toContain("client-key");
+});
+
+it("a method that the `llm` section does not serve is named", async () => {
+  const { client } = await startFrontDoor({});
+  const asked = client("any").models.embedContent({ model: "fast", contents: "Hi" });
+  await expect(asked).rejects.toMatchObject({
+    status: 404,
+    message: expect.stringMatching(/the method \\"\w+\\" of models is not served/),
+  });
+});
+
 it("the `llm` section does not serve the API next to defaults of other APIs", async () => {
   const { ask, sent } = await startFrontDoor({}, { defaults: { max_tokens: 9 } });
   // The path is below the one of the list of models.
-  await expect(ask("any")).rejects.toMatchObject({ status: 405 });
+  await expect(ask("any")).rejects.toMatchObject({ status: 404 });
   expect(sent()).toEqual([]);
 });
 
