@@ -189,16 +189,37 @@ describe("a file for chats", () => {
 });
 
 describe("a file for chats where guards read texts", () => {
-  it("is refused, because they cannot read it", async () => {
+  async function startGuarded(): Promise<OpenAI> {
     const guard = { request: [{ regex: { action: "reject", rules: [{ builtin: "email" }] } }] };
     const params = { apiKey: "${KEY}", hostOverride: upstream.host };
     const guarded = await startCallersGateway({
       models: [{ name: "small", provider: "openAI", params, guardrails: guard }],
     });
-    const client = clientOf(guarded, "ann-key");
+    return clientOf(guarded, "ann-key");
+  }
+
+  it("is refused, because they cannot read it", async () => {
+    const client = await startGuarded();
     const file = await toFile(Buffer.from("%PDF"), "a.pdf");
     await expect(client.files.create({ file, purpose: "user_data" })).rejects.toThrow(
       /guards, which cannot read files/,
     );
+  });
+
+  it("cannot be that of a batch, of which they have not read every word", async () => {
+    const client = await startGuarded();
+    const body = { model: "small", messages: [{ role: "user", content: "Hello" }] };
+    const line = {
+      custom_id: "ann@example.com",
+      method: "POST",
+      url: "/v1/chat/completions",
+      body,
+    };
+    const file = await toFile(Buffer.from(JSON.stringify(line)), "a.jsonl");
+    const { id } = await client.files.create({ file, purpose: "batch" });
+    await expect(client.chat.completions.create(chat(id))).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining("guards, which cannot read files"),
+    });
   });
 });

@@ -122,7 +122,7 @@ function ownJson(
   { provider }: ObjectStore,
   text: string,
 ): NonNullable<StoreRequest["body"]> {
-  const edits = ids === undefined ? [] : ownIdEdits(text, ids.requests, exchange, provider);
+  const edits = ids === undefined ? [] : ownIdEdits(text, ids.requests, exchange, { provider });
   return { type: "application/json", bytes: applyEdits(text, edits) };
 }
 

@@ -2,8 +2,9 @@ import type { Exchange } from "../../http/exchange.ts";
 import { applyEdits, type Edit } from "../../json/json-text.ts";
 import type { ChatCall } from "../calls/chat-call.ts";
 import type { LlmTarget } from "../calls/target.ts";
-import { LlmRefusal } from "../chat/llm-error.ts";
+import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import { bufferOf } from "../chat/stream-step.ts";
+import type { PromptGuard } from "../guards/prompt-guard.ts";
 import type { Provider } from "../providers/provider.ts";
 import { givingIds } from "./given-ids.ts";
 import { type ApiIds, type IdNames, idsIn, type ObjectId } from "./object-ids.ts";
@@ -35,7 +36,7 @@ export function withOwnIds(target: LlmTarget, ids: ApiIds): LlmTarget {
         const owner = ownerAt(exchange, provider);
         if (owner !== undefined) owners.set(call, owner);
       }
-      const edits = ownIdEdits(text, ids.requests, exchange, provider);
+      const edits = ownIdEdits(text, ids.requests, exchange, target);
       return edits.length === 0 ? written : applyEdits(text, edits);
     },
   };
@@ -46,12 +47,22 @@ export function ownerAt(exchange: Exchange, { clientKey }: Provider): IdOwner | 
   return knownOwner(exchange, clientKey !== undefined);
 }
 
-/** Returns the replacements of the ids in a request. Throws LlmRefusal for an id that the caller may not use at a provider. */
+/** Where the ids of a request are used. */
+interface IdUse {
+  readonly provider: Provider;
+  /** Guards of the model; absent if there are none. */
+  readonly guard?: PromptGuard;
+}
+
+/**
+ * Returns the replacements of the ids in a request. Throws LlmRefusal for an id that the caller may not use at a provider, and
+ * for files of models with guards.
+ */
 export function ownIdEdits(
   text: string,
   names: IdNames,
   exchange: Exchange,
-  provider: Provider,
+  { provider, guard }: IdUse,
 ): readonly Edit[] {
   const ids = idsIn(text, names);
   if (ids.length === 0) return [];
@@ -61,6 +72,7 @@ export function ownIdEdits(
     const place = owner && openId(owner, kind, id);
     const isHere = place?.authority === provider.upstream.authority;
     if (isQuoted && !isHere) return [];
+    if (guard !== undefined && FILES.has(kind)) throw new LlmRefusal(UNREAD);
     const own = isCopy && !isHere ? copiedId(each, place) : ownId(each, place, provider);
     return own === id ? [] : [{ start, end, text: JSON.stringify(own) }];
   });
@@ -88,6 +100,15 @@ function ownId(
   const message = `the ${what} is stored at another provider than that of the model`;
   throw new LlmRefusal({ kind: "unsupported", message, field });
 }
+
+/** Kinds of objects whose contents guards would have to read. */
+const FILES: ReadonlySet<ObjectId["kind"]> = new Set(["file-", "file_"]);
+
+const UNREAD: LlmError = {
+  kind: "invalid",
+  message: "the model has guards, which cannot read files",
+  field: "file_id",
+};
 
 const SHARED =
   "conversations are stored for all callers with the provider's key: continue with previous_response_id";
