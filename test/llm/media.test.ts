@@ -193,6 +193,13 @@ it.each([
   ["without its end", `${MODEL}--bound\r\n${FILE}`, "its end is missing"],
   ["cut inside a head", `${MODEL}--bound\r\nContent-Disp`, "its end is missing"],
   ["with two models", `${MODEL}${MODEL}${END}`, '"model" occurs twice'],
+  ["with a model in brackets", `${MODEL}${part("Model[0]", "m")}${END}`, "without brackets"],
+  ["with a charset of its own", `${MODEL}${part("_charset_", "utf-7")}${END}`, "_charset_"],
+  [
+    "with parts in a part",
+    `${MODEL}${part("prompt", "a").replace("\r\n\r\n", "\r\nContent-Type: multipart/mixed\r\n\r\n")}${END}`,
+    "a part has parts",
+  ],
   ["with a model in another case", `${MODEL}${part("Model", "m")}${END}`, "only in case"],
   [
     "with a model that is a file",
@@ -251,6 +258,13 @@ it("a body of another type is refused in the provider's format", async () => {
   const told = await post("/v1/audio/transcriptions", "{}", "application/json");
   expect(told.status).toBe(415);
   expect(JSON.parse(told.body).error).toMatchObject({ type: "invalid_request_error" });
+});
+
+it("a form is refused by a path that takes JSON", async () => {
+  const told = await post("/v1/audio/speech", MODEL + END);
+  expect([told.status, JSON.parse(told.body).error.message]).toEqual([
+    ...[415, "this path takes application/json"],
+  ]);
 });
 
 it("two boundaries are refused", async () => {

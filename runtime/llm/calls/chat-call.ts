@@ -88,7 +88,21 @@ export interface CallFacts
  * values are validated when they are read.
  */
 export function readCall(client: Exchange): ChatCall {
-  return readCallOf(client, client.bufferedBody ?? new Uint8Array());
+  const bytes = client.bufferedBody ?? new Uint8Array();
+  // A form starts with its boundary, and JSON never with a dash.
+  const isForm =
+    bytes[0] === DASH && client.header("content-type")?.toLowerCase().startsWith(FORM) === true;
+  if (isForm) throw wrongType("application/json");
+  return readCallOf(client, bytes);
+}
+
+const DASH = 0x2d;
+const FORM = "multipart/form-data";
+
+/** Returns the refusal of a body whose content type is not the one of the path. */
+export function wrongType(wanted: string): LlmRefusal {
+  const message = `this path takes ${wanted}`;
+  return new LlmRefusal({ kind: "invalid", message, status: 415 });
 }
 
 /** Reads a body in the same way. `bytes` replaces the client's body. */

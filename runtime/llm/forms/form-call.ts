@@ -1,6 +1,5 @@
 import type { Exchange } from "../../http/exchange.ts";
-import { type ChatCall, readCall, readCallOf } from "../calls/chat-call.ts";
-import { LlmRefusal } from "../chat/llm-error.ts";
+import { type ChatCall, readCall, readCallOf, wrongType } from "../calls/chat-call.ts";
 import { bufferOf } from "../chat/stream-step.ts";
 import { broken, type Form, parseForm, partText } from "./multipart.ts";
 
@@ -53,7 +52,19 @@ export function fieldsOfForm(form: Form): ReadonlyMap<string, unknown> {
     if (values.length > 0 && !isList(name)) throw broken(`"${name}" occurs twice`, name);
     fields.set(name, [...values, partText(form, part)]);
   }
+  refuseAmbiguous([...fields.keys()]);
   return new Map([...fields].map(([name, values]) => [name, fieldValue(name, values)]));
+}
+
+/** Refuses names that servers read differently: some take the last of `model` and `model[]`, or decode values by `_charset_`. */
+function refuseAmbiguous(names: readonly string[]): void {
+  const plain = new Set(names.map((name) => name.toLowerCase()));
+  if (plain.has("_charset_")) throw broken('"_charset_" is not supported');
+  const twice = names.find((name) => {
+    const [start = ""] = name.split("[");
+    return start !== name && plain.has(start.toLowerCase());
+  });
+  if (twice !== undefined) throw broken(`"${twice}" occurs without brackets, too`, twice);
 }
 
 /** Whether a field of these APIs is a file: one of OpenAI's audio, images and files. */
@@ -72,9 +83,4 @@ function fieldValue(name: string, values: readonly string[]): unknown {
   if (name !== "stream") return value;
   if (value !== "true" && value !== "false") throw broken('"stream" must be true or false', name);
   return value === "true";
-}
-
-function wrongType(wanted: string): LlmRefusal {
-  const message = `this path takes ${wanted}`;
-  return new LlmRefusal({ kind: "invalid", message, status: 415 });
 }

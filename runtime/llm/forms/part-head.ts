@@ -16,9 +16,11 @@ export function readPartHead(head: string): PartHead | string {
   }
   const encoding = headers.get("content-transfer-encoding")?.toLowerCase() ?? "binary";
   if (!["binary", "8bit", "7bit"].includes(encoding)) return "a part is encoded";
+  const type = headers.get("content-type") ?? "";
+  if (/^multipart\//i.test(type)) return "a part has parts";
   const found = readDisposition(headers.get("content-disposition") ?? "");
   if (typeof found === "string" || found.isFile) return found;
-  const charset = /;\s*charset="?([^";\s]*)/i.exec(headers.get("content-type") ?? "")?.[1];
+  const charset = /;\s*charset="?([^";\s]*)/i.exec(type)?.[1];
   const isKnown = charset === undefined || /^(?:utf-?8|us-ascii)$/i.test(charset);
   return isKnown ? found : `"${found.name}" is not UTF-8`;
 }
