@@ -47,7 +47,7 @@ export function ownerAt(exchange: Exchange, { clientKey }: Provider): IdOwner | 
   return knownOwner(exchange, clientKey !== undefined);
 }
 
-/** Where the ids of a request are used. */
+/** Use of the ids of a request. */
 interface IdUse {
   readonly provider: Provider;
   /** Guards of the model; absent if there are none. */
