@@ -165,16 +165,25 @@ function fittingSections(schema: Schema, found: Scalar): readonly string[] {
   );
 }
 
-/** Returns the only required string field of an object, or the first string of a choice. */
+/**
+ * Returns the only required field of an object, or the first one of a choice, if it takes the scalar, or a list of such
+ * scalars.
+ */
 function neededField(
   { required = [], exactlyOneOf = [], ...schema }: Schema,
   found: Scalar,
 ): readonly string[] {
   const [name = ""] = [...required, ...exactlyOneOf];
   const field = schema.properties?.[name];
-  return field !== undefined && field.type === typeof found
-    ? [`{ ${name}: ${shown(found, field)} }`]
-    : [];
+  if (field?.type === typeof found) return [`{ ${name}: ${shown(found, field)} }`];
+  const { items } = field ?? {};
+  if (items === undefined || ![items.type ?? []].flat().includes(scalarType(found))) return [];
+  return [`{ ${name}: [${/^[\w./-]+$/.test(String(found)) ? shown(found, items) : "…"}] }`];
+}
+
+function scalarType(found: Scalar): "string" | "number" | "boolean" {
+  if (typeof found === "string") return "string";
+  return typeof found === "number" ? "number" : "boolean";
 }
 
 /** Whether a schema restricts such a scalar by format, range or words, and the scalar matches. */

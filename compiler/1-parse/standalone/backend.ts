@@ -30,7 +30,7 @@ export function routeBackendSchema() {
       hasParts: true,
       misplacedFieldHints: {
         ...{ healthCheck: HEALTH, healthChecks: HEALTH },
-        ...{ protocol: PROTOCOL, appProtocol: PROTOCOL, scheme: PROTOCOL },
+        ...{ protocol: PROTOCOL, appProtocol: PROTOCOL, scheme: PROTOCOL, tls: PROTOCOL },
         ...{ url: ADDRESS, address: ADDRESS, server: ADDRESS, port: ADDRESS },
       },
       examples: [{ host: "127.0.0.1:8080" }],

@@ -50,6 +50,15 @@ const OF_OTHERS = {
   ...hintFor("write urlRewrite: { path: { prefix: / } }", [
     ...["rewrite", "stripPrefix", "pathRewrite", "rewritePath", "prefixRewrite"],
   ]),
+  ...hintFor("write retry: { attempts: 3 }", ["retries", "retryPolicy", "retryAttempts"]),
+  ...hintFor(
+    "write health: { active: { path: /healthz } } for checks, eviction: {...} for ejection",
+    [...["healthCheck", "healthChecks", "circuitBreaker", "outlierDetection"]],
+  ),
+  ...hintFor("write delay: { duration: 2s }", ["fault", "faultInjection"]),
+  ...hintFor("write authorization: { rules: [EXPRESSION] }", [
+    ...["accessControl", "acl", "rbac", "permissions"],
+  ]),
   ...hintFor("write sessionPersistence: { type: Cookie }", [
     ...["sticky", "stickySession", "stickySessions", "sessionCookie", "cookie"],
   ]),

@@ -29,9 +29,18 @@ export const ruleNameOfRoute = shortText(
 /** Options of schemas of request routes. */
 export const routeOptions = {
   hasParts: true,
-  misplacedFieldHints: hintFor('write backends: [{ host: "127.0.0.1:8080" }]', [
-    ...["to", "target", "upstream", "upstreams", "url", "proxy", "proxyPass"],
-  ]),
+  misplacedFieldHints: {
+    ...hintFor('write backends: [{ host: "127.0.0.1:8080" }]', [
+      ...["to", "target", "upstream", "upstreams", "url", "proxy", "proxyPass"],
+    ]),
+    ...hintFor("write hostnames: [api.example.com]", ["domain", "domains"]),
+    ...hintFor(
+      "write hostnames: [api.example.com] for its clients, or backends: [{ host: HOST:PORT }] for its server",
+      ["host", "hosts"],
+    ),
+    ...hintFor("write matches: [{ path: { pathPrefix: /api } }]", ["path", "paths", "prefix"]),
+    ...hintFor("write matches: [{ method: GET }]", ["method", "methods"]),
+  },
 };
 
 /** Type of a valid request route. */
