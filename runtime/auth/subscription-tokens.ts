@@ -24,14 +24,15 @@ export function subscriptionToken(headerOf: HeaderOf): SubscriptionToken | undef
   for (const header of KEY_HEADERS) {
     const value = headerOf(header);
     if (value === undefined) continue;
-    const systems = value
-      .split(NO_TOKEN)
-      .map(systemsOf)
-      .find((each) => each !== undefined);
+    const systems = systemsIn(value) ?? (hasAccount ? OPENAI : undefined);
     if (systems !== undefined) return { systems, header };
-    if (hasAccount) return { systems: OPENAI, header };
   }
   return undefined;
+}
+
+/** Whether a request with these lines of headers may have the token of a subscription. */
+export function mayHaveSubscription(lines: string): boolean {
+  return SIGNS.test(lines);
 }
 
 /** Whether a system may get a key that a client sent in another place than its headers. */
@@ -44,6 +45,18 @@ export function withoutSubscription(headers: string[], headerOf: HeaderOf): stri
   if (subscriptionToken(headerOf) === undefined) return headers;
   return withoutHeaders(headers, new Set([...KEY_HEADERS, ACCOUNT_HEADER]));
 }
+
+/** Returns the systems that accept one of the tokens in a value; `undefined` if none is of a subscription. */
+function systemsIn(value: string): readonly string[] | undefined {
+  if (!SIGNS.test(value)) return undefined;
+  return value
+    .split(NO_TOKEN)
+    .map(systemsOf)
+    .find((each) => each !== undefined);
+}
+
+/** Matches each beginning of a token, and the header of an account. */
+const SIGNS = /sk-ant-oat|ya29\.|eyJ|chatgpt-account-id/i;
 
 /** Matches what separates tokens in a value: schemes, quotes, and lines that were joined. */
 const NO_TOKEN = /[\s,;:="']+/;

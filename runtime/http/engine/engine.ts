@@ -76,6 +76,8 @@ export interface EngineResponse extends Borrower {
   /** Sets the trailers, a flat list, before `end`, if the request accepts them. Throws as `writeHead`. */
   setTrailers(trailers: readonly string[]): void;
   end(chunk?: Uint8Array): void;
+  /** Ends with a body of short ASCII text without converting it to bytes first. Absent if the engine cannot. */
+  endText?(text: string): void;
   /** Aborts the response, so that the client sees that it is incomplete. */
   destroy(): void;
   on(event: "drain" | "close", listener: () => void): void;

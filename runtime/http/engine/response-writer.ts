@@ -3,7 +3,7 @@ import type { BodySource } from "../body/body.ts";
 import { type HeaderList, headerValue } from "../headers/header-list.ts";
 import { endToEnd } from "../headers/hop-by-hop.ts";
 import { ResponseHeaderEdits } from "../headers/response-header-edits.ts";
-import { type AddedFields, addedFields } from "../http1/fields.ts";
+import { type AddedFields, addedFields, isPlainText } from "../http1/fields.ts";
 import type { ReceivedFields } from "../http1/received-fields.ts";
 import type { ResponseSink } from "../response-sink.ts";
 import type { EngineRequest, EngineResponse, EngineTunnel } from "./engine.ts";
@@ -67,10 +67,12 @@ export class ResponseWriter implements ResponseSink {
 
   respond(status: number, headers: HeaderList, body: string | Uint8Array): void {
     if (this.isOver) return;
-    const bytes = typeof body === "string" ? Buffer.from(body) : body;
-    this.#sendHead(status, headers, bytes.length);
+    const length = Buffer.byteLength(body);
+    this.#sendHead(status, headers, length);
     this.isOver = true;
-    this.#response.end(bytes);
+    if (typeof body !== "string") this.#response.end(body);
+    else if (this.#response.endText && isPlainText(body, length)) this.#response.endText(body);
+    else this.#response.end(Buffer.from(body));
   }
 
   writeHead(status: number, headers: HeaderList, length: number | undefined): void {

@@ -1,4 +1,8 @@
-import { type SubscriptionToken, subscriptionToken } from "../../auth/subscription-tokens.ts";
+import {
+  mayHaveSubscription,
+  type SubscriptionToken,
+  subscriptionToken,
+} from "../../auth/subscription-tokens.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { withoutLines, withoutOtherLines } from "../../http/headers/header-lines.ts";
 import { headerValue, withoutHeaders } from "../../http/headers/header-list.ts";
@@ -50,11 +54,11 @@ export function requestLines(
   if (sent === undefined || own === undefined) return undefined;
   const replaced = isNative ? provider.replacedLines : provider.foreignLines;
   const name = provider.clientKey && keyHeaderName(provider.clientKey, path);
+  const token = name !== undefined && mayHaveSubscription(sent) ? tokenOf(exchange) : undefined;
   // Fast path: the key is mostly in the header where the provider reads it.
-  const isOfSubscription = name !== undefined && tokenOf(exchange) !== undefined;
-  const kept = name && !isOfSubscription ? withoutOtherLines(sent, replaced, name) : undefined;
+  const kept = name && token === undefined ? withoutOtherLines(sent, replaced, name) : undefined;
   if (kept !== undefined) return kept + own;
-  const key = fieldLines(keyHeader(exchange, provider, path));
+  const key = fieldLines(keyHeader(exchange, provider, name, token));
   return key === undefined ? undefined : withoutLines(sent, replaced) + own + key;
 }
 
@@ -66,21 +70,22 @@ export function passedHeaders(exchange: Exchange, provider: Provider, path: stri
 
 /** Returns the headers of the provider, and the client's key if the provider uses that. */
 function ownHeaders(exchange: Exchange, provider: Provider, path: string): string[] {
-  return [...provider.headers, ...keyHeader(exchange, provider, path)];
+  const name = provider.clientKey && keyHeaderName(provider.clientKey, path);
+  const token = name === undefined ? undefined : tokenOf(exchange);
+  return [...provider.headers, ...keyHeader(exchange, provider, name, token)];
 }
 
 /**
  * Returns the header of the client's key as the provider reads it; empty if the gateway has its own key, or the client sent
- * none.
+ * none. `name`: of the provider's header for the client's key. `token`: that of the client's subscription.
  */
 function keyHeader(
   exchange: Exchange,
-  { clientKey, system }: Provider,
-  path: string,
+  { system }: Provider,
+  name: KeyHeaderName | undefined,
+  token: SubscriptionToken | undefined,
 ): readonly string[] {
-  const name = clientKey && keyHeaderName(clientKey, path);
   if (name === undefined) return NO_HEADERS;
-  const token = tokenOf(exchange);
   if (token !== undefined) {
     const { systems, header } = token;
     return systems.includes(system) ? [header, exchange.header(header) ?? ""] : NO_HEADERS;

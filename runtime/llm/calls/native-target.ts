@@ -41,10 +41,10 @@ export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget
       return writtenBody(call, body);
     },
     readError: format.readError,
-    readWhole: ({ bytes, headers }, call): WholeResponse => {
-      if (contentOf?.(headerValue(headers, "content-type") ?? "") !== undefined)
+    readWhole: (received, call): WholeResponse => {
+      if (contentOf?.(headerValue(received.headers, "content-type") ?? "") !== undefined)
         return { text: undefined, facts: factsOf(call, {}) };
-      const body = select(bytes);
+      const body = select(received.bytes);
       if (body === undefined) throw new Error("the response is not a JSON object");
       // Some servers report a failed call with a status of success. Calls that fail later have an id.
       if (isJsonObject(body.error) && body.id === undefined)

@@ -10,8 +10,20 @@ export function knownPrices(
 ): ModelPriceList {
   const overrides = new Map(own);
   const known = new Map(tables.flatMap((table) => table.trim().split("\n").map(parseRow)));
-  return { get: (model) => overrides.get(model) ?? known.get(shortModelName(model)) };
+  const found = new Map<string, ModelPrice | undefined>();
+  return {
+    get: (model) => {
+      if (found.has(model)) return found.get(model);
+      const price = overrides.get(model) ?? known.get(shortModelName(model));
+      if (found.size === MAX_FOUND) found.clear();
+      found.set(model, price);
+      return price;
+    },
+  };
 }
+
+/** Number of names of models whose prices are found without a search. Clients and providers choose the names. */
+const MAX_FOUND = 200;
 
 /** Removes regions, vendors, versions of deployments and dates from the name of a model. */
 function shortModelName(name: string): string {

@@ -59,7 +59,8 @@ export function ratesOf({ rates, tiers = [] }: ModelPrice, usage: Usage): TokenR
  * Whether the prices cover a call: one of its units, or its tokens. Tokens of a prompt alone say nothing about sound and images,
  * which have units if the provider bills no tokens.
  */
-export function coversCall(rates: TokenRates, { output }: Usage, units: Units = {}): boolean {
+export function coversCall(rates: TokenRates, { output }: Usage, units?: Units): boolean {
+  if (units === undefined) return rates.input !== undefined || rates.output !== undefined;
   const used = BILLED_UNITS.filter((unit) => (units[unit] ?? 0) > 0);
   if (used.some((unit) => rates[UNIT_RATES[unit]] !== undefined)) return true;
   const isMedia = used.some((unit) => MEDIA.has(unit));
@@ -69,29 +70,42 @@ export function coversCall(rates: TokenRates, { output }: Usage, units: Units = 
 const MEDIA: ReadonlySet<keyof Units> = new Set(["characters", "seconds", "images"]);
 
 /** Returns the costs of a call. `share`: of the usual prices. */
-export function costOf(rates: TokenRates, usage: Usage, units: Units = {}, share = 1): LlmCost {
+export function costOf(rates: TokenRates, usage: Usage, units?: Units, share = 1): LlmCost {
   const { input: perInput = 0, output: perOutput = 0 } = rates;
-  const { cacheRead: perRead = perInput, cacheWrite: perWrite = perInput } = rates;
-  const { reasoning: perReasoning = perOutput } = rates;
-  const { inputAudio: perInputAudio = perInput, outputAudio: perOutputAudio = perOutput } = rates;
-  const { cacheRead, cacheWrite, reasoning = 0, outputAudio = 0 } = usage;
-  const inputAudio = Math.max((usage.inputAudio ?? 0) - (usage.cachedAudio ?? 0), 0);
-  const dollars = (tokens: number, perMillion: number) =>
-    (share * Math.max(tokens, 0) * perMillion) / 1_000_000;
+  const { cacheRead = perInput, cacheWrite = perInput, reasoning = perOutput } = rates;
+  const { inputAudio = perInput, outputAudio = perOutput } = rates;
+  const heard = Math.max((usage.inputAudio ?? 0) - (usage.cachedAudio ?? 0), 0);
+  const thought = usage.reasoning ?? 0;
+  const spoken = usage.outputAudio ?? 0;
+  const read = usage.input - usage.cacheRead - usage.cacheWrite - heard;
   const costs = {
-    input: dollars(usage.input - cacheRead - cacheWrite - inputAudio, perInput),
-    output: dollars(usage.output - reasoning - outputAudio, perOutput),
-    cacheRead: dollars(cacheRead, perRead),
-    cacheWrite: dollars(cacheWrite, perWrite),
-    reasoning: dollars(reasoning, perReasoning),
-    inputAudio: dollars(inputAudio, perInputAudio),
-    outputAudio: dollars(outputAudio, perOutputAudio),
-    units: BILLED_UNITS.reduce(
-      (sum, unit) => sum + share * (units[unit] ?? 0) * (rates[UNIT_RATES[unit]] ?? 0),
-      0,
-    ),
+    input: dollars(read, perInput, share),
+    output: dollars(usage.output - thought - spoken, perOutput, share),
+    cacheRead: dollars(usage.cacheRead, cacheRead, share),
+    cacheWrite: dollars(usage.cacheWrite, cacheWrite, share),
+    reasoning: dollars(thought, reasoning, share),
+    inputAudio: dollars(heard, inputAudio, share),
+    outputAudio: dollars(spoken, outputAudio, share),
+    units: units === undefined ? 0 : costOfUnits(rates, units, share),
   };
-  return { total: Object.values(costs).reduce((sum, each) => sum + each, 0), ...costs };
+  return { total: totalOf(costs), ...costs };
+}
+
+/** Returns the costs of some tokens; `perMillion` is the price of a million. */
+function dollars(tokens: number, perMillion: number, share: number): number {
+  return (share * Math.max(tokens, 0) * perMillion) / 1_000_000;
+}
+
+function costOfUnits(rates: TokenRates, units: Units, share: number): number {
+  return BILLED_UNITS.reduce(
+    (sum, unit) => sum + share * (units[unit] ?? 0) * (rates[UNIT_RATES[unit]] ?? 0),
+    0,
+  );
+}
+
+function totalOf(costs: Omit<LlmCost, "total">): number {
+  const tokens = costs.input + costs.output + costs.cacheRead + costs.cacheWrite + costs.reasoning;
+  return tokens + costs.inputAudio + costs.outputAudio + costs.units;
 }
 
 /** Returns the costs of the tokens of a model; `undefined` if it has no price. `share`: of the usual prices. */
@@ -103,10 +117,10 @@ export function costOfTokens(
 ): LlmCost | undefined {
   const price = model === undefined ? undefined : prices?.get(model);
   const rates = price && ratesOf(price, usage);
-  return rates && coversCall(rates, usage) ? costOf(rates, usage, {}, share) : undefined;
+  return rates && coversCall(rates, usage) ? costOf(rates, usage, undefined, share) : undefined;
 }
 
 /** Formats US dollars for logs, with at most nine decimals. */
 export function dollarText(amount: number): string {
-  return String(Number(amount.toFixed(9)));
+  return String(Math.round(amount * 1e9) / 1e9);
 }

@@ -192,11 +192,18 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
       return;
     }
     const text = hasChunk ? inOnePiece(before, chunk, behind) : before + behind;
-    // The rest of a stream is only delayed behind its pieces.
-    const mayDelay = head !== "" || this.#delayed > 0;
-    if (mayDelay && this.#connection.writes.holds(this, text)) return;
-    this.#sendDelayed();
-    this.#finish(text);
+    this.#sendEnd(text, head !== "");
+  }
+
+  endText(text: string): void {
+    const isBody = this.#hasBody && !this.#isChunked;
+    if (this.#hasLeftHttp || this.#isGone || this.#isEnded || !isBody) {
+      this.end(Buffer.from(text));
+      return;
+    }
+    this.#isEnded = true;
+    const head = this.#takeHead();
+    this.#sendEnd(head + text, head !== "");
   }
 
   destroy(): void {
@@ -227,6 +234,15 @@ export class Http1ServerResponse implements EngineResponse, BatchedWriter {
       this.#delayed -= 1;
       this.#socket.write(message, "latin1");
     } else this.#finish(message);
+  }
+
+  /** Writes the end of the response, now or later. `hasHead`: it begins with the head. */
+  #sendEnd(text: string, hasHead: boolean): void {
+    // The rest of a stream is only delayed behind its pieces.
+    const mayDelay = hasHead || this.#delayed > 0;
+    if (mayDelay && this.#connection.writes.holds(this, text)) return;
+    this.#sendDelayed();
+    this.#finish(text);
   }
 
   /** Writes the end of the response. */
