@@ -27,7 +27,7 @@ export class SseReader {
   }
 }
 
-/** Splits a stream into the bytes of its events. Each byte is examined once, whatever pieces it arrives in. */
+/** Splits a stream into the bytes of its events. Each byte is examined a bounded number of times, whatever pieces it arrives in. */
 export class SseFrames {
   readonly #limit: number;
   #pieces: Buffer[] = [];
@@ -46,8 +46,39 @@ export class SseFrames {
 
   /** Returns the events that `chunk` completes, each with its blank line; `undefined` once one exceeds the limit. */
   push(chunk: Buffer): Buffer[] | undefined {
-    if (this.#isBetween && isOneEvent(chunk)) return [chunk];
     const events: Buffer[] = [];
+    const rest = this.#takePlain(chunk, events);
+    if (rest.length > 0) this.#takeAny(rest, events);
+    return this.#held <= this.#limit ? events : undefined;
+  }
+
+  /**
+   * Adds the events that a piece completes as long as all lines end with line feeds, as most servers write them. Returns the
+   * bytes that were not read.
+   */
+  #takePlain(chunk: Buffer, events: Buffer[]): Buffer {
+    const mayEndEvent = this.#isLineEmpty && this.#held > 0;
+    if (mayEndEvent || this.#afterCr || chunk.includes(CARRIAGE_RETURN)) return chunk;
+    let from = 0;
+    let at = this.#isLineEmpty && chunk[0] === LINE_FEED ? -1 : chunk.indexOf(LINE_FEED);
+    while (at !== -1) {
+      if (chunk[at + 1] !== LINE_FEED) {
+        at = chunk.indexOf(LINE_FEED, at + 1);
+        continue;
+      }
+      const isAll = from === 0 && at + 2 === chunk.length;
+      events.push(this.#complete(isAll ? chunk : chunk.subarray(from, at + 2)));
+      this.#isLineEmpty = true;
+      if (isAll) return NO_BYTES;
+      from = at + 2;
+      // An event that begins with its blank line is empty, which the other way of reading finds.
+      if (chunk[from] === LINE_FEED) break;
+      at = chunk.indexOf(LINE_FEED, from);
+    }
+    return chunk.subarray(from);
+  }
+
+  #takeAny(chunk: Buffer, events: Buffer[]): void {
     let from = 0;
     let isLineEmpty = this.#isLineEmpty;
     let afterCr = this.#afterCr;
@@ -81,12 +112,7 @@ export class SseFrames {
     }
     this.#isLineEmpty = isLineEmpty;
     this.#afterCr = afterCr;
-    return this.#keep(chunk.subarray(from)) ? events : undefined;
-  }
-
-  /** Whether nothing is buffered and no line has started. */
-  get #isBetween(): boolean {
-    return this.#held === 0 && this.#isLineEmpty && !this.#afterCr;
+    this.#keep(chunk.subarray(from));
   }
 
   #complete(last: Buffer): Buffer {
@@ -96,21 +122,10 @@ export class SseFrames {
     return raw;
   }
 
-  #keep(rest: Buffer): boolean {
+  #keep(rest: Buffer): void {
     if (rest.length > 0) this.#pieces.push(rest);
     this.#held += rest.length;
-    return this.#held <= this.#limit;
   }
-}
-
-/** Whether a piece is exactly one event with lines ended by line feeds. Most servers write those, and the check is quick. */
-function isOneEvent(chunk: Buffer): boolean {
-  const end = chunk.length - 2;
-  const first = chunk.indexOf(LINE_FEED);
-  if (first < 1 || chunk[end + 1] !== LINE_FEED) return false;
-  return (
-    (first === end || chunk.indexOf(blankLine, first) === end) && !chunk.includes(CARRIAGE_RETURN)
-  );
 }
 
 /** Formats an event with one JSON-RPC message. `fields` precede the data: `id: 7\n`. */
@@ -121,8 +136,7 @@ export function sseMessage(text: string, fields = ""): string {
 }
 
 const LINE_FEED = 0x0a;
-/** End of a line followed by a blank line. */
-const blankLine = Buffer.from("\n\n");
+const NO_BYTES = Buffer.alloc(0);
 const CARRIAGE_RETURN = 0x0d;
 const ANY_LINE_END = /\r\n|\n|\r/g;
 

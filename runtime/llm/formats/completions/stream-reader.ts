@@ -4,6 +4,7 @@ import type { LostFields } from "../../chat/response-fields.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import { cutOff, notJson, unreadable } from "../broken-stream.ts";
 import { isFilledText, parseObject } from "../parse-object.ts";
+import { RepeatedEvent } from "../repeated-event.ts";
 import { withTier } from "../service-tiers.ts";
 import type { SseEventReader } from "../sse-stream-reader.ts";
 import { readFailure } from "./errors.ts";
@@ -34,6 +35,8 @@ export class CompletionsEventReader implements SseEventReader {
   /** Index of the latest call. */
   #last = 0;
   readonly #details = new ReasoningDetails();
+  /** The chunk before, if it was only a text: most later ones differ only in that. */
+  #repeated: RepeatedEvent | undefined;
   readonly #lost: LostFields | undefined;
 
   /** `lost`: takes the fields that other formats do not express. */
@@ -42,6 +45,9 @@ export class CompletionsEventReader implements SseEventReader {
   }
 
   read(data: string): readonly StreamEvent[] {
+    const text = this.#repeated?.textOf(data);
+    if (text !== undefined) return [{ kind: "text", text }];
+    this.#repeated = undefined;
     if (data === "[DONE]") {
       // A stream without chunks is no completion.
       return this.#hasStarted ? [...this.#release(), { kind: "end" }] : [cutOff];
@@ -65,6 +71,8 @@ export class CompletionsEventReader implements SseEventReader {
     if (isJsonObject(choice)) this.#readChoice(choice, events);
     const usage = withTier(readCompletionsUsage(chunk.usage), "openai", chunk.service_tier);
     if (usage !== undefined) events.push({ kind: "usage", usage });
+    const isText = events.length === 1 && events[0]?.kind === "text" && isPlainDelta(choice);
+    if (isText) this.#repeated = RepeatedEvent.of(data, "content");
     return events;
   }
 
@@ -202,4 +210,12 @@ function contentOf(delta: JsonObject): readonly StreamEvent[] | undefined {
   if (isFilledText(refusal)) events.push({ kind: "text", text: refusal, isRefusal: true });
   events.push(...citedPages(delta).map((page) => ({ kind: "citation" as const, page })));
   return events;
+}
+
+/** Whether a choice adds nothing but its content. */
+function isPlainDelta(choice: unknown): boolean {
+  const delta = isJsonObject(choice) && isJsonObject(choice.delta) ? choice.delta : {};
+  return Object.entries(delta).every(
+    ([name, value]) => name === "content" || name === "role" || value === null,
+  );
 }

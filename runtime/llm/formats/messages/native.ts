@@ -6,13 +6,13 @@ import type { Usage } from "../../chat/usage.ts";
 import { eventData } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
 import { messagesErrors, readMessagesError } from "./errors.ts";
-import { readMessagesUsage } from "./usage.ts";
+import { messagesUsageReads, readMessagesUsage } from "./usage.ts";
 
 /** Anthropic's Messages API on both sides. */
 export const messagesNative: NativeFormat = {
   name: "messages",
   ...messagesErrors,
-  reads: { id: true, model: true, usage: true, stop_reason: true },
+  reads: { id: true, model: true, usage: messagesUsageReads, stop_reason: true },
   readResponse: (body) => readFacts(body, undefined),
   watchStream: () => new MessagesWatcher(),
   readError: readMessagesError,

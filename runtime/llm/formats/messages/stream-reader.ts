@@ -7,6 +7,7 @@ import type { Usage } from "../../chat/usage.ts";
 import type { WebPage } from "../../chat/web-search.ts";
 import { cutOff, notJson, unreadable } from "../broken-stream.ts";
 import { isFilledText, parseObject } from "../parse-object.ts";
+import { RepeatedEvent } from "../repeated-event.ts";
 import type { SseEventReader } from "../sse-stream-reader.ts";
 import { readPage } from "../web-pages.ts";
 import { readMessagesError } from "./errors.ts";
@@ -24,6 +25,8 @@ export class MessagesEventReader implements SseEventReader {
   /** Citations of the text that is being written. */
   #citations: readonly WebPage[] = [];
   #usage: Usage | undefined;
+  /** The event before, if it was only a text: most later ones differ only in that. */
+  #repeated: RepeatedEvent | undefined;
   readonly #lost: LostFields | undefined;
 
   /** `lost`: takes the fields that other formats do not express. */
@@ -32,9 +35,18 @@ export class MessagesEventReader implements SseEventReader {
   }
 
   read(data: string): readonly StreamEvent[] {
+    const text = this.#repeated?.textOf(data);
+    if (text !== undefined) return [{ kind: "text", text }];
     const event = parseObject(data);
     if (event === undefined) return [notJson];
     this.#lost?.note(event, messagesEventFields);
+    const events = this.#readEvent(event, data);
+    const isText = event.type === "content_block_delta" && events[0]?.kind === "text";
+    this.#repeated = isText ? RepeatedEvent.of(data, "text") : undefined;
+    return events;
+  }
+
+  #readEvent(event: JsonObject, data: string): readonly StreamEvent[] {
     switch (event.type) {
       case "message_start":
         return this.#start(isJsonObject(event.message) ? event.message : {});

@@ -3,6 +3,16 @@ import { isJsonObject } from "../../../json/json-object.ts";
 import { tokenCount, type Usage } from "../../chat/usage.ts";
 import { tierWord, withTier } from "../service-tiers.ts";
 
+/** Members that `readMessagesUsage` reads. */
+export const messagesUsageReads = {
+  input_tokens: true,
+  cache_read_input_tokens: true,
+  cache_creation_input_tokens: true,
+  output_tokens: true,
+  output_tokens_details: { thinking_tokens: true },
+  service_tier: true,
+} as const;
+
 /**
  * Reads `usage` of the Messages API: inputs exclude cached tokens. In a stream, counts of later events replace earlier ones;
  * absent counts keep their values.

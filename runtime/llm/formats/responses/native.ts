@@ -5,14 +5,14 @@ import { readCompletionsError, readFailure } from "../completions/errors.ts";
 import { eventData } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
 import { responsesErrors } from "./errors.ts";
-import { readResponsesUsage } from "./usage.ts";
+import { readResponsesUsage, responsesUsageReads } from "./usage.ts";
 
 /** OpenAI's Responses API on both sides. */
 export const responsesNative: NativeFormat = {
   name: "responses",
   ...responsesErrors,
   reads: {
-    ...{ id: true, model: true, usage: true, status: true },
+    ...{ id: true, model: true, usage: responsesUsageReads, status: true },
     incomplete_details: { reason: true },
   },
   readResponse: readFacts,
@@ -36,9 +36,11 @@ function readFacts(response: JsonObject): ResponseFacts {
 class ResponsesWatcher implements StreamWatcher {
   facts: ResponseFacts = {};
   readonly hasEnded = false;
+  /** Start of the last delta, which shows its type: most later ones are of the same type. */
+  #start = Buffer.alloc(0);
 
   see(event: Buffer): ReturnType<StreamWatcher["see"]> {
-    if (PIECE.test(event.toString("latin1", 0, AHEAD_LENGTH))) return "content";
+    if (this.#isDelta(event)) return "content";
     const data = eventData(event);
     if (data === undefined) return "other";
     const type = TYPE_AHEAD.exec(data)?.[1] ?? parseObject(data)?.type;
@@ -64,6 +66,19 @@ class ResponsesWatcher implements StreamWatcher {
       default:
         return "content";
     }
+  }
+
+  #isDelta(event: Buffer): boolean {
+    const { length } = this.#start;
+    if (
+      length > 0 &&
+      event.length >= length &&
+      event.compare(this.#start, 0, length, 0, length) === 0
+    )
+      return true;
+    const found = PIECE.exec(event.toString("latin1", 0, AHEAD_LENGTH));
+    if (found !== null) this.#start = Buffer.from(found[0], "latin1");
+    return found !== null;
   }
 
   #note(data: string): void {

@@ -8,6 +8,7 @@ import { isFilledText, parseObject, providerText } from "../parse-object.ts";
 import { withTier } from "../service-tiers.ts";
 import type { SseEventReader } from "../sse-stream-reader.ts";
 import { readPages } from "../web-pages.ts";
+import { NumberedEvent } from "./numbered-event.ts";
 import { outputItemFields, responsesResponseFields } from "./response-fields.ts";
 import { blocksOf, encryptedOf, readEnd } from "./response-reader.ts";
 import { readResponsesUsage } from "./usage.ts";
@@ -25,6 +26,8 @@ export class ResponsesEventReader implements SseEventReader {
   readonly #items = new Map<unknown, OpenItem>();
   #calls = 0;
   #hasStarted = false;
+  /** The event before, if it was a text: most later ones differ only in that and in their number. */
+  #repeated: NumberedEvent | undefined;
   readonly #lost: LostFields | undefined;
 
   /** `lost`: takes the fields that other formats do not express. */
@@ -33,6 +36,9 @@ export class ResponsesEventReader implements SseEventReader {
   }
 
   read(data: string): readonly StreamEvent[] {
+    const text = this.#repeated?.textOf(data);
+    if (text !== undefined) return [{ kind: "text", text }];
+    this.#repeated = undefined;
     if (data === "[DONE]") return [cutOff];
     const event = parseObject(data);
     if (event === undefined) return [notJson];
@@ -43,7 +49,7 @@ export class ResponsesEventReader implements SseEventReader {
       case "response.output_item.added":
         return isJsonObject(event.item) ? this.#add(event.output_index, event.item) : [];
       case "response.output_text.delta":
-        return this.#piece(event, (text) => ({ kind: "text", text }));
+        return this.#text(event, data);
       case "response.refusal.delta":
         return this.#piece(event, (text) => ({ kind: "text", text, isRefusal: true }));
       case "response.reasoning_summary_text.delta":
@@ -97,6 +103,12 @@ export class ResponsesEventReader implements SseEventReader {
     const name = providerText(item.name);
     if (id === undefined || name === undefined) return [unreadable];
     return [{ kind: "tool-call", index: call, id, name }];
+  }
+
+  #text(event: JsonObject, data: string): readonly StreamEvent[] {
+    const events = this.#piece(event, (text) => ({ kind: "text", text }));
+    if (events.length > 0) this.#repeated = NumberedEvent.of(data, "delta");
+    return events;
   }
 
   #piece(

@@ -2,6 +2,14 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import { tokenCount, type Usage } from "../../chat/usage.ts";
 
+/** Members that `readResponsesUsage` reads. */
+export const responsesUsageReads = {
+  input_tokens: true,
+  input_tokens_details: { cached_tokens: true, cache_write_tokens: true },
+  output_tokens: true,
+  output_tokens_details: { reasoning_tokens: true },
+} as const;
+
 /** Reads `usage` of OpenAI's Responses API: inputs include cached tokens, outputs include reasoning. */
 export function readResponsesUsage(usage: unknown): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
