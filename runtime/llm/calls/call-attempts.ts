@@ -5,7 +5,7 @@ import { retryAfter } from "../../http/headers/retry-after.ts";
 import { describeCall } from "../../http/upstream/traced-request.ts";
 import type { UpstreamCall } from "../../http/upstream/upstream.ts";
 import type { TriedCall } from "../../policies/retry/tries.ts";
-import type { MaybePromise } from "../../process/maybe-promise.ts";
+import { type MaybePromise, thenMaybe } from "../../process/maybe-promise.ts";
 import { SECOND } from "../../process/units.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
 import type { Provider } from "../providers/provider.ts";
@@ -80,18 +80,13 @@ export class CallAttempts {
       if (next.done === true) return this.#giveUp();
       const target = next.value;
       const given = transformed(exchange, call, target, attributes);
-      if (guards !== undefined) return this.#tryGuarded(guards, given, target);
-      const served = this.#serve(given, target);
+      // Headers of webhooks may read which provider it is.
+      if (target.guard !== undefined) attributes.provider = target.provider.system;
+      const guarded = guards === undefined ? given : guards.callFor(target, given);
+      const served = thenMaybe(guarded, (call) => this.#serve(call, target));
       if (typeof served !== "boolean") return this.#tryAfter(served);
       if (served) return;
     }
-  }
-
-  async #tryGuarded(guards: CallGuards, call: ChatCall, target: LlmTarget): Promise<void> {
-    // Headers of webhooks may read which provider it is.
-    if (target.guard !== undefined) this.#context.attributes.provider = target.provider.system;
-    const guarded = await guards.callFor(target, call);
-    await this.#tryAfter(this.#serve(guarded, target));
   }
 
   async #tryAfter(served: MaybePromise<boolean>): Promise<void> {

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { JsonBody } from "../../json/json-body.ts";
 import { hasRepeatedKey, objectMembers, skipSpace } from "../../json/json-text.ts";
+import type { MaybePromise } from "../../process/maybe-promise.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import { type TextFormat, textMembers } from "../chat/texts.ts";
 import { isClearJson } from "../guards/clear-json.ts";
@@ -27,8 +28,8 @@ export class CallGuards {
     this.#format = format;
   }
 
-  /** Returns the call as a target may see it. Rejects with LlmRefusal if a guard refuses it. */
-  async callFor({ guard }: LlmTarget, call: ChatCall): Promise<ChatCall> {
+  /** Returns the call as a target may see it; synchronously if its texts are clear. Throws LlmRefusal if a guard refuses it. */
+  callFor({ guard }: LlmTarget, call: ChatCall): MaybePromise<ChatCall> {
     if (guard === undefined || guard.request.length === 0) return call;
     const seen = this.#seen.get(guard);
     if (seen?.text === call.text) return seen.guarded;
@@ -39,6 +40,10 @@ export class CallGuards {
       this.#seen.set(guard, { text: call.text, guarded: call });
       return call;
     }
+    return this.#guarded(guard, call, run);
+  }
+
+  async #guarded(guard: PromptGuard, call: ChatCall, run: GuardRun): Promise<ChatCall> {
     const field = this.#format.unreadable?.(call.body);
     if (field !== undefined) throw unreadable(field);
     if (hasRepeatedKey(call.text)) throw REPEATED;

@@ -1,5 +1,6 @@
 import { SseFrames } from "../../http/body/sse.ts";
 import { hasRepeatedKey } from "../../json/json-text.ts";
+import type { MaybePromise } from "../../process/maybe-promise.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import { bufferOf, type StreamStep } from "../chat/stream-step.ts";
 import { responseMembers, type TextFormat } from "../chat/texts.ts";
@@ -19,14 +20,23 @@ export interface ResponseGuard {
 
 /**
  * Guards the texts of a whole response. Returns the response for the client, which is the same string if nothing changed;
- * the error of a guard that rejects it; or `undefined` if the response cannot be parsed, and so not be guarded.
+ * the error of a guard that rejects it; or `undefined` if the response cannot be parsed, and so not be guarded. Synchronous if
+ * the texts are clear.
  */
-export async function guardWhole(
+export function guardWhole(
+  text: string,
+  guard: ResponseGuard,
+): MaybePromise<string | LlmError | undefined> {
+  const { run, steps, format } = guard;
+  const { simple } = format;
+  const isClear = simple !== undefined && isClearJson(text, simple.response, steps, run);
+  return isClear ? text : guardParsed(text, guard);
+}
+
+async function guardParsed(
   text: string,
   { run, steps, format }: ResponseGuard,
 ): Promise<string | LlmError | undefined> {
-  const { simple } = format;
-  if (simple !== undefined && isClearJson(text, simple.response, steps, run)) return text;
   const received = parseObject(text);
   // Readers differ on which of two members of the same name counts.
   if (received === undefined || hasRepeatedKey(text)) return undefined;

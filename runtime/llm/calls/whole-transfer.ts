@@ -1,6 +1,7 @@
 import { decodeBody, isCoded } from "../../http/body/content-coding.ts";
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
+import { thenMaybe } from "../../process/maybe-promise.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import { bufferOf } from "../chat/stream-step.ts";
@@ -145,17 +146,13 @@ export class WholeTransfer implements Transfer {
     }
   }
 
-  async #guard(
-    text: string,
-    guard: ResponseGuard,
-    whole: WholeResponse,
-    own: OwnBody,
-  ): Promise<void> {
-    const guarded = await (this.#isText ? guardText(text, guard) : guardWhole(text, guard));
-    if (this.#owner.isOver) return;
-    if (guarded === undefined) this.#owner.fail(INVALID_RESPONSE, true);
-    else if (typeof guarded === "object") this.#owner.reject(guarded, whole.facts);
-    else this.#deliver(whole, guarded === text ? whole.text : guarded, own);
+  #guard(text: string, guard: ResponseGuard, whole: WholeResponse, own: OwnBody): void {
+    thenMaybe(this.#isText ? guardText(text, guard) : guardWhole(text, guard), (guarded) => {
+      if (this.#owner.isOver) return;
+      if (guarded === undefined) this.#owner.fail(INVALID_RESPONSE, true);
+      else if (typeof guarded === "object") this.#owner.reject(guarded, whole.facts);
+      else this.#deliver(whole, guarded === text ? whole.text : guarded, own);
+    });
   }
 
   /** `text`: the client's response; `undefined` to forward the provider's own. */
