@@ -113,6 +113,25 @@ it("results without IDs belong to the first open call of their name", async () =
   ]);
 });
 
+it("a repeated result is sent once, as Gemini CLI repeats those of a session that it resumes", async () => {
+  const { client, sent } = await startGoogle();
+  const call = { functionCall: { id: "call_a", name: "look", args: {} } };
+  const result = {
+    functionResponse: { id: "call_a", name: "look", response: { output: "18" } },
+  };
+  const again = [
+    { role: "model", parts: [call] },
+    { role: "user", parts: [result, result] },
+  ];
+  await client.models.generateContent({
+    model: "claude-1",
+    contents: [{ role: "user", parts: [{ text: "[text]" }] }, ...again, ...again],
+  });
+  const [, , first, , second] = sent().messages;
+  for (const { content } of [first, second])
+    expect(content).toMatchObject([{ type: "tool_result", content: [{ text: "18" }] }]);
+});
+
 it.each([
   [{ cachedContent: "cachedContents/a" }, "cachedContent"],
   [{ tools: [{ googleMaps: {} }] }, "tools[0]"],

@@ -179,6 +179,26 @@ describe("a file for chats", () => {
     await expect(translated).rejects.toMatchObject({ status: 400, message: /not supported/ });
   });
 
+  it("is no file where it is an argument of a tool, for models of any API", async () => {
+    const tool = { type: "function" as const, function: { name: "open" } };
+    const args = '{"file_id":"file-of-the-client","id":"msg_1"}';
+    const call = { id: "call_1", type: "function" as const };
+    const messages = [
+      { role: "user" as const, content: "Open it." },
+      {
+        role: "assistant" as const,
+        tool_calls: [{ ...call, function: { name: "open", arguments: args } }],
+      },
+      { role: "tool" as const, tool_call_id: "call_1", content: "Opened." },
+    ];
+    for (const model of ["small", "claude"]) {
+      await clientOf(gateway, "ann-key").chat.completions.create({
+        ...{ model, messages, tools: [tool] },
+      });
+      expect(upstream.received.at(-1)?.body.toString()).toContain("file-of-the-client");
+    }
+  });
+
   it.each([
     [{}, /"model" is missing: its provider stores the object/],
     [{ model: "claude" }, /has no files/],

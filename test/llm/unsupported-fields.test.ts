@@ -12,11 +12,11 @@ const ANSWER = JSON.stringify({
 const TOOL = { type: "function", function: { name: "look", parameters: { type: "object" } } };
 
 /** Starts a gateway in front of Anthropic, which refuses unknown fields. */
-async function startDropping(unsupported: string | undefined) {
+async function startDropping(unsupported: string | undefined, model = "claude-sonnet-4-5") {
   const server = await startScripted((response) => {
     response.writeHead(200, JSON_TYPE).end(ANSWER);
   });
-  const ai = { provider: { anthropic: { model: "claude-sonnet-4-5" } }, hostOverride: server.host };
+  const ai = { provider: { anthropic: { model } }, hostOverride: server.host };
   const routes = {
     "/v1/chat/completions": "completions",
     "/v1/responses": "responses",
@@ -59,6 +59,22 @@ it("unsupported fields are left out, and named in a header and in the log", asyn
   expect(sent).not.toHaveProperty("logprobs");
   expect(sent.tools).toMatchObject([{ name: "look" }]);
   await gateway.seen(/llm\.dropped="?logprobs, logit_bias, tools\[0\], tools\[2\], n/);
+});
+
+it("what a known model does not take is left out and named, next to other fields", async () => {
+  const { ask } = await startDropping("drop", "claude-opus-4-7");
+  const sampled = { model: "m", messages, temperature: 0.3, top_p: 0.5 };
+  const { dropped, sent } = await ask("/v1/chat/completions", { ...sampled, logprobs: true });
+  expect(dropped).toBe("logprobs, temperature, top_p");
+  expect(sent).not.toHaveProperty("temperature");
+  const rejecting = await startDropping(undefined, "claude-opus-4-7");
+  expect(await rejecting.ask("/v1/chat/completions", sampled)).toMatchObject({
+    status: 200,
+    dropped: "temperature, top_p",
+  });
+  await rejecting.gateway.seen(/llm\.dropped="?temperature, top_p/);
+  const plain = await rejecting.ask("/v1/chat/completions", { model: "m", messages });
+  expect(plain.dropped).toBeUndefined();
 });
 
 it("hosted tools are left out with the choice of one of them", async () => {

@@ -1,10 +1,9 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import { type Exchange, logFields } from "../../http/exchange.ts";
 import { isJsonObject } from "../../json/json-object.ts";
 import { LlmRefusal } from "../chat/llm-error.ts";
 
 /** Writes a request for a provider. Throws LlmRefusal for what the provider does not support. */
-export type WriteRequest = (body: JsonObject) => string;
+type WriteRequest = (body: JsonObject) => string;
 
 /** Maximum number of fields that are left out of a request: after each, the request is read again. */
 const MAX_DROPPED = 64;
@@ -19,34 +18,26 @@ const KEPT = new Set([
   ...["previous_response_id", "conversation", "background", "inference_geo", "moderation"],
 ]);
 
-const HEADER = "x-llm-dropped";
+/** A request without some of its fields. */
+export interface ReducedRequest {
+  readonly written: string;
+  /** Fields that are left out of the client's body. */
+  readonly dropped: readonly string[];
+}
 
 /**
- * Writes a request without the fields that the provider does not support. The response header `x-llm-dropped` and the log field
- * `llm.dropped` name them. Throws LlmRefusal for content that the provider does not support.
+ * Writes a request without the fields that the provider does not support. Throws LlmRefusal for content that the provider does
+ * not support.
  */
-export function dropUnsupported(exchange: Exchange, body: JsonObject, write: WriteRequest): string {
+export function dropUnsupported(body: JsonObject, write: WriteRequest): ReducedRequest {
   const fields = new ReducedBody(body);
   for (;;) {
     try {
-      const written = write(fields.body);
-      noteDropped(exchange, fields.dropped);
-      return written;
+      return { written: write(fields.body), dropped: fields.dropped };
     } catch (error) {
       if (!(error instanceof LlmRefusal) || !fields.drop(error)) throw error;
     }
   }
-}
-
-/** Names the fields to the client and in the log. Another provider may have been sent other fields before. */
-function noteDropped(exchange: Exchange, dropped: readonly string[]): void {
-  exchange.removeResponseHeader(HEADER);
-  const fields = logFields(exchange.record);
-  fields.delete("llm.dropped");
-  if (dropped.length === 0) return;
-  const names = dropped.join(", ");
-  exchange.setResponseHeader(HEADER, names);
-  fields.set("llm.dropped", names);
 }
 
 /** A body without some of its fields. */

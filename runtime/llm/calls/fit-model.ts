@@ -1,7 +1,14 @@
 import type { ChatRequest, Effort, ModelTraits, Reasoning } from "../chat/request.ts";
 
 /** Changes a request so that its model takes it. */
-export type FitRequest = (request: ChatRequest) => ChatRequest;
+export type FitRequest = (request: ChatRequest) => FittedRequest;
+
+/** A request for a model. */
+export interface FittedRequest {
+  readonly request: ChatRequest;
+  /** Fields of the client's body that the model does not take. */
+  readonly leftOut: readonly string[];
+}
 
 /** Returns the function that fits requests to known models, by name; requests for other models are unchanged. */
 export function fitModels(
@@ -12,21 +19,30 @@ export function fitModels(
   );
   return (request) => {
     const traits = models.get(request.model);
-    return traits === undefined ? request : fitted(request, traits);
+    return traits === undefined ? { request, leftOut: [] } : fitted(request, traits);
   };
 }
 
-function fitted(request: ChatRequest, traits: ModelTraits): ChatRequest {
-  const { maxTokens, reasoning } = request;
+function fitted(request: ChatRequest, traits: ModelTraits): FittedRequest {
+  const { features, maxTokens, reasoning } = request;
   const { maxOutput = Number.POSITIVE_INFINITY, takesSampling = true } = traits;
+  const leftOut = [
+    ...(takesSampling ? [] : SAMPLING),
+    ...(traits.reasoning === "none" ? (["reasoning"] as const) : []),
+  ];
   return {
-    ...request,
-    traits,
-    maxTokens: maxTokens === undefined ? undefined : Math.min(maxTokens, maxOutput),
-    reasoning: reasoning && fittedReasoning(reasoning, traits),
-    ...(!takesSampling && UNSAMPLED),
+    request: {
+      ...request,
+      traits,
+      maxTokens: maxTokens === undefined ? undefined : Math.min(maxTokens, maxOutput),
+      reasoning: reasoning && fittedReasoning(reasoning, traits),
+      ...(!takesSampling && UNSAMPLED),
+    },
+    leftOut: leftOut.flatMap((feature) => features.get(feature) ?? []),
   };
 }
+
+const SAMPLING = ["temperature", "topP", "topK", "penalties"] as const;
 
 const UNSAMPLED = {
   ...{ temperature: undefined, topP: undefined, topK: undefined },

@@ -22,5 +22,24 @@ export function noteLost({ record }: Exchange, names: string): string {
   return names;
 }
 
+/**
+ * Names fields that are left out of a request, to the client and in the log. Another provider may have been sent other fields
+ * before.
+ */
+export function noteDropped(exchange: Exchange, dropped: readonly string[]): void {
+  const fields = logFields(exchange.record);
+  if (dropped.length === 0) {
+    if (!fields.has("llm.dropped")) return;
+    fields.delete("llm.dropped");
+    exchange.removeResponseHeader(DROPPED_HEADER);
+    return;
+  }
+  const names = dropped.join(", ");
+  exchange.setResponseHeader(DROPPED_HEADER, names);
+  fields.set("llm.dropped", names);
+}
+
+const DROPPED_HEADER = "x-llm-dropped";
+
 /** Maximum length of a warning, in characters. */
 const MAX_WARNING = 300;

@@ -27,6 +27,7 @@ import type { dropUnsupported } from "./drop-unsupported.ts";
 import type { FitRequest } from "./fit-model.ts";
 import { withFittedSchemas } from "./fit-schemas.ts";
 import { MAX_EVENT } from "./limits.ts";
+import { noteDropped } from "./note-warning.ts";
 import { responseWarning, type SchemaChecks, StreamedChecks } from "./schema-checks.ts";
 import type { LlmTarget, StreamRelay, TargetSettings } from "./target.ts";
 
@@ -55,13 +56,16 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
     isNative: false,
     headersFor: (call) => headers.get(call) ?? [],
     requestBody: (call, body, exchange) => {
+      let leftOut: readonly string[] = [];
       const write = (request: ChatRequest): string => {
         refuseUnsupported(request.features, format.support, dialect.provider);
         refuseForcedNothing(request);
         if (request.parallelTools === false && format.support.parallelTools === "changed") {
           serial.add(call);
         }
-        const fitted = fitModel?.(request) ?? request;
+        const fitting = fitModel?.(request);
+        leftOut = fitting?.leftOut ?? [];
+        const fitted = fitting?.request ?? request;
         const { fitSchema, fitsAllTools = false } = format;
         const shaped =
           fitSchema === undefined
@@ -74,10 +78,12 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
         if (format.headersFor !== undefined) headers.set(call, format.headersFor(named));
         return format.writeRequest(named, dialect, call.headers);
       };
-      if (drop === undefined) return write(readEdited(client, call, body));
-      return drop(exchange, editedObject(call, body), (fields) =>
-        write(client.readRequest(fields)),
-      );
+      const { written, dropped } =
+        drop === undefined
+          ? { written: write(readEdited(client, call, body)), dropped: [] }
+          : drop(editedObject(call, body), (fields) => write(client.readRequest(fields)));
+      noteDropped(exchange, [...dropped, ...leftOut]);
+      return written;
     },
     readError: (...response) => translatedError(format.readError(...response)),
     readWhole: ({ text }, call, model) => {

@@ -130,7 +130,8 @@ class IdSearch {
     const key = stringOf(text, range);
     const start = skipSpace(text, skipSpace(text, range.end) + 1);
     last.member = key;
-    if (this.#names.otherMembers.has(key)) return endOfValue(text, start);
+    const isInput = TOOL_INPUTS.has(key) && text.charCodeAt(start) === OPEN_BRACE;
+    if (isInput || this.#names.otherMembers.has(key)) return endOfValue(text, start);
     const { types, encrypted } = last.object;
     const isString = text.charCodeAt(start) === QUOTE;
     if (key === "type" || key === "object") {
@@ -176,6 +177,9 @@ class IdSearch {
     }
   }
 }
+
+/** Members with inputs of tools, which are objects in some APIs: the model has written them. */
+const TOOL_INPUTS: ReadonlySet<string> = new Set(["input", "args"]);
 
 function newObject(parent: string): OpenObject {
   return { parent, types: [], encrypted: [], ids: [] };

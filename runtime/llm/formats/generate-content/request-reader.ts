@@ -41,6 +41,8 @@ class GenerateContentReader {
   readonly #features = new Map<Feature, string>();
   /** Calls without results so far: clients need not send the ids of calls. */
   #calls: readonly OpenCall[] = [];
+  /** JSON of the result of each call that has one. */
+  readonly #results = new Map<string, string>();
   #count = 0;
   /** The program of the conversation whose output has not come, and the number of those with outputs. */
   #program: GoogleObject | undefined;
@@ -137,7 +139,7 @@ class GenerateContentReader {
     const call = part.object("functionCall");
     if (call !== undefined) return [this.#call(call, part.optionalText("thoughtSignature"))];
     const result = part.object("functionResponse");
-    if (result !== undefined) return [this.#result(result)];
+    if (result !== undefined) return this.#newResult(result);
     const media = readMedia(part, this.#note);
     if (media !== undefined) return [media];
     for (const name of PARTS_OF_TOOLS) refuseField(part, name);
@@ -155,6 +157,7 @@ class GenerateContentReader {
     this.#count += 1;
     const id = call.optionalText("id") ?? `call_${this.#count}`;
     this.#calls = [...this.#calls, { id, name }];
+    this.#results.delete(id);
     return {
       kind: "tool-call",
       id,
@@ -162,6 +165,15 @@ class GenerateContentReader {
       input: JSON.stringify(call.any("args") ?? {}),
       signature,
     };
+  }
+
+  /** Leaves out the repetition of a result: Gemini CLI repeats those of a resumed session, and other APIs refuse that. */
+  #newResult(result: GoogleObject): readonly ContentBlock[] {
+    const block = this.#result(result);
+    const written = JSON.stringify(block);
+    if (this.#results.get(block.id) === written) return [];
+    this.#results.set(block.id, written);
+    return [block];
   }
 
   #result(result: GoogleObject): ToolResultBlock {
