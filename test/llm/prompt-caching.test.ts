@@ -45,6 +45,16 @@ it("breakpoints are placed after long parts of translated requests", async () =>
   expect(messages[1].content[0].cache_control).toEqual(mark);
 });
 
+it.each([
+  "你好世界你好世界你好世界你好世界你好世界",
+  "こんにちは、世界。こんにちは、世界。こんにちは",
+])("words of scripts without spaces are counted by their characters: %s", async (text) => {
+  const { anthropic, sent } = await startCaching();
+  const messages = [{ role: "user" as const, content: "And?" }];
+  await anthropic.messages.create({ model: "claude-1", max_tokens: 9, system: text, messages });
+  expect(sent().system).toEqual([{ type: "text", text, cache_control: mark }]);
+});
+
 it("breakpoints are placed in Anthropic's own requests, which keep the rest", async () => {
   const { anthropic, sent } = await startCaching();
   const first = { role: "user", content: `${words} ${words}` } as const;

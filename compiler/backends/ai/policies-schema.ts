@@ -76,7 +76,7 @@ export function promptCaching() {
       cacheMessages: boolean("Whether to cache all messages except the last.", { default: true }),
       cacheTools: boolean("Whether to cache tool definitions.", { default: false }),
       minTokens: integer(
-        "Minimum number of tokens of a cached prompt, estimated as 1.3 per word.",
+        "Minimum number of tokens of a cached prompt, estimated as 1.3 per word, or per character of a script without spaces.",
         0,
         Number.MAX_SAFE_INTEGER,
         { default: 1024 },

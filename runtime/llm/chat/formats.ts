@@ -138,7 +138,7 @@ export interface PromptCaching {
   readonly system: boolean;
   readonly messages: boolean;
   readonly tools: boolean;
-  /** Minimum size of cached prompts, estimated as 1.3 tokens for each word. */
+  /** Minimum size of cached prompts, estimated as 1.3 tokens for each word, or character of a script without spaces. */
   readonly minTokens: number;
   /** Number of messages before the last one that are not cached; absent if all are. */
   readonly uncached?: number;
