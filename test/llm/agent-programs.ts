@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { atEnd } from "../harness/at-end.ts";
 import { npmProgram } from "../harness/npm-program.ts";
 
 /** One run of an agent without a terminal. */
@@ -82,9 +83,7 @@ async function runOpencode({ url, home, prompt, continues, ...run }: AgentRun): 
 
 /** Makes the server of opencode summarize the only session. */
 async function compactOpencode(file: string, home: string): Promise<void> {
-  const server = spawn(file, ["serve", "--port", "0"], {
-    ...{ cwd: home, env: agentEnv(home, NO_FETCH), stdio: ["ignore", "pipe", "pipe"] },
-  });
+  const { child: server, end } = startAgent(file, ["serve", "--port", "0"], home, NO_FETCH);
   const { promise, resolve } = Promise.withResolvers<string>();
   server.stdout.setEncoding("utf8").on("data", (text: string) => {
     const [url] = /http:\/\/[\w.:]+/.exec(text) ?? [];
@@ -99,7 +98,7 @@ async function compactOpencode(file: string, home: string): Promise<void> {
     body: JSON.stringify({ providerID: "gateway", modelID: "model" }),
   });
   await response.text();
-  server.kill();
+  end("SIGKILL");
   if (!response.ok) throw new Error(`opencode did not compact: ${response.status}`);
 }
 
@@ -134,15 +133,7 @@ function runAgent(
   env: Readonly<Record<string, string>>,
 ): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const child = spawn(file, parameters, {
-    cwd: home,
-    env: agentEnv(home, env),
-    stdio: ["ignore", "pipe", "pipe"],
-    // A terminal sends signals to all processes of the program.
-    detached: true,
-  });
-  const end = (name: "SIGINT" | "SIGKILL") =>
-    child.pid !== undefined && process.kill(-child.pid, name);
+  const { child, end } = startAgent(file, parameters, home, env);
   const timer = setTimeout(() => end("SIGKILL"), MAX_RUN);
   let output = "";
   for (const stream of [child.stdout, child.stderr])
@@ -159,9 +150,23 @@ function runAgent(
   return promise;
 }
 
-function agentEnv(
+/** Starts an agent, which ends with the test at the latest. `end`: signals all of its processes, as a terminal does. */
+function startAgent(
+  file: string,
+  parameters: readonly string[],
   home: string,
   env: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  return { PATH: process.env.PATH ?? "", HOME: home, ...env };
+) {
+  const child = spawn(file, parameters, {
+    cwd: home,
+    env: { PATH: process.env.PATH ?? "", HOME: home, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  const end = (name: "SIGINT" | "SIGKILL") => {
+    const isRunning = child.exitCode === null && child.signalCode === null;
+    if (isRunning && child.pid !== undefined) process.kill(-child.pid, name);
+  };
+  atEnd(() => end("SIGKILL"));
+  return { child, end };
 }
