@@ -1,10 +1,10 @@
 import type { ChatRequest, Effort, ModelTraits, Reasoning } from "../chat/request.ts";
 
 /** Changes a request so that its model takes it. */
-export type FitRequest = (request: ChatRequest) => FittedRequest;
+export type FitRequest = (request: ChatRequest) => RequestOfModel;
 
 /** A request for a model. */
-export interface FittedRequest {
+export interface RequestOfModel {
   readonly request: ChatRequest;
   /** Fields of the client's body that the model does not take. */
   readonly leftOut: readonly string[];
@@ -23,7 +23,7 @@ export function fitModels(
   };
 }
 
-function fitted(request: ChatRequest, traits: ModelTraits): FittedRequest {
+function fitted(request: ChatRequest, traits: ModelTraits): RequestOfModel {
   const { features, maxTokens, reasoning } = request;
   const { maxOutput = Number.POSITIVE_INFINITY, takesSampling = true } = traits;
   const leftOut = [
