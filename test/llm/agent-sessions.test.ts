@@ -57,7 +57,7 @@ async function holdSession(agent: "gemini" | "opencode", provider: Provider): Pr
   const pictures: string[] = [];
   const upstream = await startScripted((response, _count, request) => {
     const text = request.body.toString("utf8");
-    // What an agent sends in its own format is its own affair.
+    // An agent may repeat results in its own format.
     const broken = native === provider ? undefined : brokenHistory(request.url, JSON.parse(text));
     const fault = refusalOf(request.url, text) ?? broken;
     if (fault !== undefined) faults.push(`${request.url}: ${fault}`);

@@ -7,7 +7,7 @@ export type FitRequest = (request: ChatRequest) => RequestOfModel;
 export interface RequestOfModel {
   readonly request: ChatRequest;
   /** Fields of the client's body that the model does not take. */
-  readonly leftOut: readonly string[];
+  readonly excluded: readonly string[];
 }
 
 /** Returns the function that fits requests to known models, by name; requests for other models are unchanged. */
@@ -19,14 +19,14 @@ export function fitModels(
   );
   return (request) => {
     const traits = models.get(request.model);
-    return traits === undefined ? { request, leftOut: [] } : fitted(request, traits);
+    return traits === undefined ? { request, excluded: [] } : fitted(request, traits);
   };
 }
 
 function fitted(request: ChatRequest, traits: ModelTraits): RequestOfModel {
   const { features, maxTokens, reasoning } = request;
   const { maxOutput = Number.POSITIVE_INFINITY, takesSampling = true } = traits;
-  const leftOut = [
+  const excluded = [
     ...(takesSampling ? [] : SAMPLING),
     ...(traits.reasoning === "none" ? (["reasoning"] as const) : []),
   ];
@@ -38,7 +38,7 @@ function fitted(request: ChatRequest, traits: ModelTraits): RequestOfModel {
       reasoning: reasoning && fittedReasoning(reasoning, traits),
       ...(!takesSampling && UNSAMPLED),
     },
-    leftOut: leftOut.flatMap((feature) => features.get(feature) ?? []),
+    excluded: excluded.flatMap((feature) => features.get(feature) ?? []),
   };
 }
 

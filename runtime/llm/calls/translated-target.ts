@@ -56,7 +56,7 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
     isNative: false,
     headersFor: (call) => headers.get(call) ?? [],
     requestBody: (call, body, exchange) => {
-      let leftOut: readonly string[] = [];
+      let excluded: readonly string[] = [];
       const write = (request: ChatRequest): string => {
         refuseUnsupported(request.features, format.support, dialect.provider);
         refuseForcedNothing(request);
@@ -64,7 +64,7 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
           serial.add(call);
         }
         const fitting = fitModel?.(request);
-        leftOut = fitting?.leftOut ?? [];
+        excluded = fitting?.excluded ?? [];
         const fitted = fitting?.request ?? request;
         const { fitSchema, fitsAllTools = false } = format;
         const shaped =
@@ -82,7 +82,7 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
         drop === undefined
           ? { written: write(readEdited(client, call, body)), dropped: [] }
           : drop(editedObject(call, body), (fields) => write(client.readRequest(fields)));
-      noteDropped(exchange, [...dropped, ...leftOut]);
+      noteDropped(exchange, [...dropped, ...excluded]);
       return written;
     },
     readError: (...response) => translatedError(format.readError(...response)),
