@@ -22,7 +22,6 @@ import { reportUnnamed } from "./kubernetes/unnamed-manifests.ts";
 import {
   type CachedInput,
   type DocumentForm,
-  plainDocuments,
   type ReadFile,
   readFiles,
   reportOtherTool,
@@ -116,7 +115,7 @@ export function parse(
       .map(({ source: { name } }) => inputOf(name, manifestDigest, () => byFile.get(name) ?? []));
     return result({ kind: "kubernetes", manifests, repaired, files, inputs, folder });
   }
-  const inputs = files.map((file) => inputOf(file.name, contentDigest, () => plainDocuments(file)));
+  const inputs = meant.map(({ source, plain }) => inputOf(source.name, contentDigest, plain));
   const standalone = readStandalone(
     readable.map(({ source }) => source),
     host,

@@ -87,7 +87,7 @@ export function readFiles(
 }
 
 /** Returns the documents of a file as data. */
-export function plainDocuments({ name, documents }: SourceFile): readonly ReadDocument[] {
+function plainDocuments({ name, documents }: SourceFile): readonly ReadDocument[] {
   return documents.map((document, index) => ({
     value: plainValue(document),
     origin: { file: name, document: index, path: [] },
@@ -150,15 +150,27 @@ function withData({ source, ...file }: ReadFile, before: ReadFile | undefined): 
  * needed.
  */
 function withoutNodes({ source, found, isBroken, forms }: ReadFile): ReadFile {
-  const { name, path: file, text } = source;
   const documents = isBroken ? [] : plainDocuments(source);
-  const lean: SourceFile = {
-    ...{ name, path: file, text, data: documents.map(({ value }) => value) },
+  const lean = parsedAgain(
+    source,
+    documents.map(({ value }) => value),
+  );
+  return { source: lean, found, isBroken, forms, plain: () => documents };
+}
+
+/** Returns files without YAML nodes, for phases that need places of them rarely or never. */
+export function withoutDocuments(files: readonly SourceFile[]): readonly SourceFile[] {
+  return files.map((file) => (file.documents.length === 0 ? file : parsedAgain(file, file.data)));
+}
+
+/** Returns a file whose documents are parsed again each time. */
+function parsedAgain({ name, path: file, text }: SourceFile, data: SourceFile["data"]): SourceFile {
+  return {
+    ...{ name, path: file, text, data },
     get documents() {
       return readDocuments(name, file, text, new Diagnostics()).documents;
     },
   };
-  return { source: lean, found, isBroken, forms, plain: () => documents };
 }
 
 function formOf(document: SourceDocument): DocumentForm {

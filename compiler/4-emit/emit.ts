@@ -181,17 +181,17 @@ function moduleGraphOf(program: Program, bundle: Bundle): ModuleGraph {
 
 /** Returns the routes, and the listeners before routing, that use each policy. */
 function policyUsers(program: Program): Readonly<Record<string, readonly string[]>> {
-  const users = new Map<string, string[]>();
-  const add = ({ kind }: PolicyUse, user: string) =>
-    users.set(kind, [...(users.get(kind) ?? []), user]);
-  for (const listener of program.binds.flatMap((bind) => bind.listeners)) {
-    for (const use of joinedPolicies(policiesBefore(listener)))
-      add(use, `listener ${listener.name}`);
-  }
-  for (const { route } of allRoutes(program)) {
-    for (const use of joinedPolicies(route.policies)) add(use, route.name);
-  }
-  return Object.fromEntries(users);
+  const usesOf = (policies: readonly PolicyUse[], user: string) =>
+    joinedPolicies(policies).map(({ kind }) => ({ kind, user }));
+  const listeners = program.binds.flatMap((bind) => bind.listeners);
+  const uses = [
+    ...listeners.flatMap((each) => usesOf(policiesBefore(each), `listener ${each.name}`)),
+    ...allRoutes(program).flatMap(({ route }) => usesOf(route.policies, route.name)),
+  ];
+  const byKind = Map.groupBy(uses, ({ kind }) => kind);
+  return Object.fromEntries(
+    Array.from(byKind, ([kind, all]) => [kind, all.map(({ user }) => user)]),
+  );
 }
 
 /**

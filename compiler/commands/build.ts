@@ -1,6 +1,7 @@
 import path from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { isHole } from "../../templates/code/hole.ts";
+import { withoutDocuments } from "../1-parse/read-files.ts";
 import { cacheFolder } from "../4-emit/check/cache-folder.ts";
 import type { Emitted } from "../4-emit/emit.ts";
 import { missingInImage } from "../4-emit/image-commands.ts";
@@ -10,8 +11,8 @@ import { emitProgram } from "../compile.ts";
 import { type Diagnostic, Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 import { failureCode, findingsOf } from "../diagnostics/report/findings.ts";
 import { textReport } from "../diagnostics/report/text.ts";
-import { fileProblem } from "../host.ts";
-import { checkInput } from "../inspect/check-input.ts";
+import { fileProblem, type Host } from "../host.ts";
+import { type CheckedInput, checkInput } from "../inspect/check-input.ts";
 import { version } from "../installation.ts";
 import { MAX_IN_CONFIG_MAP } from "../ir/deployment.ts";
 import type { Program } from "../ir/program.ts";
@@ -80,11 +81,13 @@ async function buildFiles(
   if (input.kind === "none") return input.result;
   context.progress("checking");
   saveMemory();
-  const { programs, files, findings } = checkInput(
+  const trace = oneOf(TRACES, options.trace, "path");
+  const { programs, files, findings } = checkedInput(
     input.files,
     context.host,
     flags.has("strict"),
     options.gateway,
+    trace,
   );
   const isolated = programs.flatMap(missingInImage);
   const talk = textReport(
@@ -100,7 +103,7 @@ async function buildFiles(
   const builds: Build[] = [];
   for (const program of programs) {
     const emitted = await emitProgram(program, files, {
-      trace: oneOf(TRACES, options.trace, "path"),
+      trace,
       isTypeChecked: !flags.has("no-type-check"),
       cacheFolder: cacheFolder(context.host, process.platform),
       version: version(),
@@ -130,6 +133,21 @@ async function buildFiles(
 function saveMemory(): void {
   setFlagsFromString("--heap-growing-percent=100");
   setFlagsFromString("--semi-space-growth-factor=1");
+}
+
+/**
+ * Checks the input. Without lines in the output, no later step reads the YAML nodes of files, which take as much memory as
+ * the program.
+ */
+function checkedInput(
+  paths: readonly string[],
+  host: Host,
+  isStrict: boolean,
+  gateway: string | undefined,
+  trace: TraceLevel,
+): CheckedInput {
+  const checked = checkInput(paths, host, isStrict, gateway);
+  return trace === "line" ? checked : { ...checked, files: withoutDocuments(checked.files) };
 }
 
 /** Formats programs as JSON, with emitted code as strings. */

@@ -13,6 +13,12 @@ const ALIASES: readonly Alias[] = policies.flatMap(({ kind, aliases = [] }) =>
   aliases.map((path) => ({ kind, path })),
 );
 
+/** Places of each policy, in request order. */
+const PLACES = policies.map(({ kind }) => ({
+  kind,
+  paths: [[kind], ...ALIASES.flatMap((each) => (each.kind === kind ? [each.path] : []))],
+}));
+
 /** Returns the alternative keys of `policies` with their schemas, for the policies in `kinds`. */
 export function aliasSchemas(kinds: readonly PolicyKind[]): Readonly<Record<string, Schema>> {
   const schemas: Record<string, Schema> = {};
@@ -38,8 +44,9 @@ export function canonicalPolicies(
   origin: Origin,
   diagnostics: Diagnostics,
 ): readonly AliasedPolicy[] {
-  return policies.flatMap(({ kind }) => {
-    const paths = [[kind], ...ALIASES.flatMap((each) => (each.kind === kind ? [each.path] : []))];
+  // Most routes have no policies, and files may have many routes.
+  if (Object.keys(given).length === 0) return [];
+  return PLACES.flatMap(({ kind, paths }) => {
     const [found, second] = paths.flatMap((path) => {
       const value = path.reduce<unknown>(memberOf, given);
       return value === undefined ? [] : [{ kind, value, origin: childOf(origin, ...path), path }];
