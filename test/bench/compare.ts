@@ -43,18 +43,15 @@ export interface Cost {
   readonly ratios: readonly number[];
   /** How many times as long as in the first case half of the requests take at most, round by round. */
   readonly p50s: readonly number[];
-  /** The same, and for 99 % of them: medians of the rounds. */
+  /** The same: median of the rounds. */
   readonly p50: number;
-  readonly p99: number;
-  /** The same for 99 % of them, round by round. */
-  readonly p99s: readonly number[];
 }
 
 /** Requests of one measurement unless the pace sets a number, independent of the machine's load. */
 const REQUESTS = 3_000;
 
 /** Requests at a fixed rate for all cases. */
-export interface SteadyPace extends Pace {
+interface SteadyPace extends Pace {
   /** Requests per second: few enough for the slowest case. */
   readonly rate: number;
 }
@@ -135,13 +132,10 @@ async function measureSteadily(
     const used = cpuSeconds(pid) - before;
     if (latencies === undefined) continue;
     const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
-    return { perCpuSecond: count / used, p50: at(0.5), p99: at(0.99) };
+    return { perCpuSecond: count / used, perSecond: rate, p50: at(0.5), p99: at(0.99) };
   }
-  throw new RateNotKept(`${rate} requests per second are too many for this machine`);
+  throw new Error(`${rate} requests per second are too many for this machine`);
 }
-
-/** A rate is too high for the processors that clients, upstream and gateways share. */
-export class RateNotKept extends Error {}
 
 /** The costs as a table. */
 export function formatCosts(costs: readonly Cost[]): string {
@@ -176,8 +170,6 @@ function costOf(name: string, index: number, rounds: readonly (readonly Figure[]
     ratios,
     p50s: times("p50"),
     p50: median(times("p50")),
-    p99: median(times("p99")),
-    p99s: times("p99"),
   };
 }
 

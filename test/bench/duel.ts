@@ -15,6 +15,8 @@ export interface Duel {
 export interface Contender {
   readonly script: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** Flags of Node.js. */
+  readonly flags?: readonly string[];
 }
 
 export interface Pace {
@@ -39,6 +41,8 @@ export interface Round {
 
 export interface Figure {
   readonly perCpuSecond: number;
+  /** Requests per second by the clock. */
+  readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
 }
@@ -68,15 +72,21 @@ export async function run(duel: Duel, upstream: string, pace: Pace): Promise<rea
 
 export interface Started {
   readonly process: ChildProcess;
+  /** Processes whose CPU counts; absent: this one. */
+  readonly counted?: readonly ChildProcess[];
   readonly port: number;
 }
 
 /** Starts a script and waits until it says where it listens. */
 export function start(contender: Contender, upstream: string): Promise<Started> {
-  const child = spawn(process.execPath, [...nodeFlags(), contender.script], {
-    stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, ...contender.environment, UPSTREAM: upstream },
-  });
+  const child = spawn(
+    process.execPath,
+    [...nodeFlags(), ...(contender.flags ?? []), contender.script],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, ...contender.environment, UPSTREAM: upstream },
+    },
+  );
   return new Promise((resolve, reject) => {
     let text = "";
     const look = (chunk: Buffer) => {
@@ -104,13 +114,16 @@ export async function measure(
   requests: readonly string[],
   pace: Pace,
 ): Promise<Figure> {
-  const before = cpuSeconds(proxy.process.pid);
+  const { process: own, counted = [own] } = proxy;
+  const cpu = () => counted.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
+  const before = cpu();
   const load = await runLoad(proxy.port, requests, pace);
-  const used = cpuSeconds(proxy.process.pid) - before;
+  const used = cpu() - before;
   if (load.failures > 0 || load.responses === 0) {
     throw new Error(`${load.failures} failures, ${load.responses} responses`);
   }
-  return { perCpuSecond: load.responses / used, p50: load.p50, p99: load.p99 };
+  const { responses, perSecond, p50, p99 } = load;
+  return { perCpuSecond: responses / used, perSecond, p50, p99 };
 }
 
 /** Time of a process on a CPU so far: that of its threads, in nanoseconds (Documentation/scheduler/sched-stats). */
@@ -124,6 +137,7 @@ export function cpuSeconds(pid: number | undefined): number {
 
 interface Load {
   readonly responses: number;
+  readonly perSecond: number;
   readonly failures: number;
   readonly p50: number;
   readonly p99: number;

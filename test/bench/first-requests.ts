@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { writeFiles } from "../../compiler/4-emit/write.ts";
-import { compileFile } from "../harness/compile-file.ts";
-import { freePort } from "../harness/free-port.ts";
 import { quantile } from "./compare.ts";
-import { cpuSeconds, type Pace, start } from "./duel.ts";
+import { type Contender, cpuSeconds, type Pace, start } from "./duel.ts";
 import { PacedLoad } from "./paced-load.ts";
+import { plainGateway } from "./plain-gateway.ts";
 
 /** Maximum milliseconds of 99 % of the first requests. */
 export const FIRST_P99 = 5;
@@ -35,25 +33,16 @@ export async function measureFirstRequests(host: string, pace: Pace): Promise<Fi
   const folder = mkdtempSync(join(tmpdir(), "gwc-first-"));
   const found: FirstRequests = { p50: [], p99: [], cpu: [], laterP99: [] };
   try {
-    const file = join(folder, "gateway.json");
-    const routes = [{ name: "api", backends: [{ host }] }];
-    writeFileSync(
-      file,
-      JSON.stringify({ binds: [{ port: await freePort(), listeners: [{ name: "web", routes }] }] }),
-    );
-    const { files } = await compileFile(file, { name: "first" });
-    writeFiles(join(folder, "out"), files);
-    const script = join(folder, "out", "gateway.mjs");
-    for (let round = 0; round < pace.rounds; round++) await measureStart(script, found);
+    const gateway = await plainGateway(folder, host);
+    for (let round = 0; round < pace.rounds; round++) await measureStart(gateway, found);
   } finally {
     rmSync(folder, { recursive: true });
   }
   return found;
 }
 
-async function measureStart(script: string, found: FirstRequests): Promise<void> {
-  const environment = { STATS_ADDR: "127.0.0.1:0", READINESS_ADDR: "127.0.0.1:0" };
-  const { process: child, port } = await start({ script, environment }, "");
+async function measureStart(gateway: Contender, found: FirstRequests): Promise<void> {
+  const { process: child, port } = await start(gateway, "");
   const requests = ["GET /items/1?q=x HTTP/1.1\r\nHost: api.example.com\r\n\r\n"];
   const load = await PacedLoad.open({ port, isTls: false }, requests, CONNECTIONS);
   const measured = async () => {

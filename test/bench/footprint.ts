@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
@@ -113,7 +114,7 @@ export async function measureTokens(
     const started = await start(gateway, "");
     const pace = { rounds: 1, seconds: 1, requests: WARM_UP, connections: 64 };
     await measure(started, requests, pace);
-    resident.push(residentBytes(started));
+    resident.push(residentBytes(started.process));
     await end(started);
   }
   return resident;
@@ -125,7 +126,7 @@ async function measureStart(contender: Contender): Promise<StartFigures> {
   const milliseconds = performance.now() - before;
   const cpu = cpuSeconds(started.process.pid);
   (await ask(started, "/items/1")).destroy();
-  const memory = residentBytes(started);
+  const memory = residentBytes(started.process);
   await end(started);
   return { milliseconds, cpu, memory };
 }
@@ -138,9 +139,9 @@ async function measureStreams(gateway: Contender): Promise<number> {
     await measure(started, small, { rounds: 1, seconds: 1, requests: WARM_UP, connections: 64 });
     // Memory that the first streams allocate serves all of them.
     for (let i = 0; i < STREAMS / 4; i++) sockets.push(await ask(started, "/held"));
-    const before = residentBytes(started);
+    const before = residentBytes(started.process);
     for (let i = 0; i < STREAMS; i++) sockets.push(await ask(started, "/held"));
-    return (residentBytes(started) - before) / STREAMS / 1000;
+    return (residentBytes(started.process) - before) / STREAMS / 1000;
   } finally {
     for (const socket of sockets) socket.destroy();
     await end(started);
@@ -166,7 +167,8 @@ async function end({ process: child }: Started): Promise<void> {
   await ended;
 }
 
-function residentBytes({ process: child }: Started): number {
+/** Returns bytes of resident memory. */
+export function residentBytes(child: ChildProcess): number {
   const status = readFileSync(`/proc/${child.pid}/status`, "latin1");
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
 }

@@ -1,6 +1,12 @@
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
+/** Returns the time in milliseconds of a clock that all threads share. */
+export function now(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1000 + nanoseconds / 1e6;
+}
+
 /** Destination of the requests. */
 export interface LoadTarget {
   /** On 127.0.0.1. */
@@ -22,7 +28,7 @@ export class LoadClient {
   readonly #socket: Socket;
   readonly #done: (outcome: LoadOutcome, client: LoadClient) => void;
   #pending: Buffer = Buffer.alloc(0);
-  #sent = 0;
+  #since = 0;
   #isEnded = false;
 
   /** `ready`: it is connected. `done`: a response has come, or never will. */
@@ -43,10 +49,10 @@ export class LoadClient {
     this.#socket.on("close", () => this.#fail());
   }
 
-  /** Sends a request; nothing on a connection that has ended. */
-  ask(request: Uint8Array): void {
+  /** Sends a request, whose time counts from `since`; nothing on a connection that has ended. */
+  ask(request: Uint8Array, since: number = now()): void {
     if (this.#isEnded) return;
-    this.#sent = performance.now();
+    this.#since = since;
     this.#socket.write(request);
   }
 
@@ -78,6 +84,6 @@ export class LoadClient {
   }
 
   #tell(isGood: boolean): void {
-    this.#done({ isGood, milliseconds: performance.now() - this.#sent }, this);
+    this.#done({ isGood, milliseconds: now() - this.#since }, this);
   }
 }

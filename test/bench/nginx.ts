@@ -2,10 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { makeCertificate } from "../harness/certificate.ts";
-import { freePort } from "../harness/free-port.ts";
 import { isInstalled } from "../harness/tool.ts";
-import { type Case, type Cost, compare, RateNotKept, type SteadyPace } from "./compare.ts";
-import { type Pace, start } from "./duel.ts";
+import { type Case, type Cost, compare } from "./compare.ts";
+import type { Pace } from "./duel.ts";
 
 /** After so many requests V8 compiles nothing any more of what each request runs through. */
 const COMPILED = 30_000;
@@ -60,47 +59,6 @@ export async function* measureNginx(
     const own = { ...pace, requests, warmUp: COMPILED };
     yield { name, costs: await compare(cases, `http://${host}`, own) };
   }
-}
-
-/** Latencies at a rate, relative to those of nginx. */
-export interface RateCosts extends PeerCosts {
-  /** Requests per second. */
-  readonly rate: number;
-}
-
-/** Rates as shares of what the gateway serves with one processor. */
-const SHARES = [0.1, 0.5, 0.8];
-
-/**
- * Measures how long requests take at fixed rates: clients do not wait for slow responses before the next request. nginx is
- * the upstream, so that most of the machine is left for clients. Rates that the machine cannot keep are absent.
- */
-export async function measureRates(pace: Pace): Promise<readonly RateCosts[]> {
-  const environment = { PORT: String(await freePort()) };
-  const upstream = await start({ script: script("nginx"), environment }, "http://127.0.0.1:9");
-  try {
-    return await measureRatesOf(`127.0.0.1:${upstream.port}`, pace);
-  } finally {
-    upstream.process.kill("SIGKILL");
-  }
-}
-
-async function measureRatesOf(host: string, pace: Pace): Promise<readonly RateCosts[]> {
-  const cases = peerCases(host, { requests: [head("GET /static")] });
-  const full = await compare(cases, `http://${host}`, { ...pace, rounds: 3, warmUp: COMPILED });
-  const capacity = full.find(({ name }) => name === "gateway")?.perCpuSecond ?? 0;
-  const measured: RateCosts[] = [];
-  for (const share of SHARES) {
-    const rate = Math.round(capacity * share);
-    const steady: SteadyPace = { ...pace, rate, requests: rate, warmUp: COMPILED };
-    const name = `${share * 100} % of the gateway's capacity`;
-    try {
-      measured.push({ name, rate, costs: await compare(cases, `http://${host}`, steady) });
-    } catch (error) {
-      if (!(error instanceof RateNotKept)) throw error;
-    }
-  }
-  return measured;
 }
 
 function peerCases(host: string, common: Pick<Case, "requests"> & Partial<Case>): readonly Case[] {

@@ -5,10 +5,12 @@ import { createServer as createTlsServer } from "node:tls";
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
 
 // A pipe of node:net on PORT to UPSTREAM, over TLS where CERT and KEY are files, in as many threads as THREADS says. It parses
-// nothing, so it bounds what a proxy in Node.js can reach. Prints its port.
+// nothing, so it bounds what a proxy in Node.js can reach. Of several upstreams, connections get one after the other. Prints its
+// port.
 
 const { PORT, UPSTREAM = "", CERT, KEY = "", THREADS = "1" } = process.env;
-const { hostname, port } = new URL(UPSTREAM);
+const upstreams = UPSTREAM.split(" ").map((each) => new URL(each));
+let connections = 0;
 const options = { noDelay: true };
 const server =
   CERT === undefined
@@ -22,6 +24,7 @@ server.listen({ port: Number(PORT), host: "127.0.0.1", reusePort: true }, async 
 });
 
 function pipe(client: Socket): void {
+  const { hostname, port } = upstreams[connections++ % upstreams.length] ?? {};
   const upstream = connect({ host: hostname, port: Number(port), noDelay: true });
   client.pipe(upstream);
   upstream.pipe(client);

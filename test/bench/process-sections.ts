@@ -14,6 +14,7 @@ import {
   TWO_THREADS,
 } from "./footprint.ts";
 import { makeIdentities } from "./identities.ts";
+import { measureProcesses } from "./processes.ts";
 import { measureTools, toolGoals } from "./tools.ts";
 import { measureUsage, YEAR_REPORT } from "./usage.ts";
 
@@ -22,6 +23,7 @@ export const processSections: readonly Section[] = [
   { name: "footprint", run: showFootprint },
   { name: "first requests", run: showFirstRequests },
   { name: "threads", run: showThreads },
+  { name: "processes", run: showProcesses },
   { name: "builds", run: showBuilds },
   { name: "custom policies", run: showCustomPolicies },
   { name: "decision", run: showDecisions },
@@ -76,6 +78,15 @@ async function showThreads({ host, pace, report }: Bench): Promise<void> {
   const { gateway, pipe } = await measureThreads(host, pace);
   report.figure({ name: "CPU of a GET", values: gateway, goal: TWO_THREADS });
   report.figure({ name: "the same through a pipe of Node.js", values: pipe });
+}
+
+async function showProcesses({ folder, host, pace, report }: Bench): Promise<void> {
+  report.table("Four processes behind one port, and four threads, relative to one process");
+  const { processes, threads, memory } = await measureProcesses(folder, host, pace);
+  report.figure({ name: "CPU of a GET in four processes", values: processes });
+  report.figure({ name: "the same in four threads", values: threads });
+  report.figure({ name: "memory of four processes", values: [memory.processes / memory.one] });
+  report.figure({ name: "memory of four threads", values: [memory.threads / memory.one] });
 }
 
 async function showBuilds({ folder, report }: Bench): Promise<void> {

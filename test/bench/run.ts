@@ -12,7 +12,7 @@ import { Report } from "./report.ts";
 
 // `npm run bench [-- SECTION ... [--write]]`. Absolute figures depend on the machine; ratios within the run are the result.
 //   nginx         CPU relative to nginx and haproxy, with logs: small, over TLS, 1 MB, 100 events at once and 2 ms apart
-//   latency       time of requests at fixed rates, relative to nginx
+//   latency       time of requests at 10, 50 and 80 % of the capacity, beside nginx, with pauses for garbage; 4 minutes
 //   log           the access log on top of a plain proxy, in both formats
 //   tracing       spans of all, of 1 % and of no requests
 //   llm           chat completions relative to the same bytes through a plain proxy: whole, streams, translated, guarded
@@ -21,6 +21,7 @@ import { Report } from "./report.ts";
 //   footprint     start and idle memory relative to a hello-world server, memory of a held stream
 //   first requests  time and CPU of requests right after a start
 //   threads       CPU of a request in two threads relative to one
+//   processes     CPU of a request in four processes behind one port, and in four threads, relative to one
 //   builds        `gwc build` of 10,000 routes
 //   plain, chain  requests per CPU second relative to a hand-written proxy with the same work
 //   policies      cost of each policy on top of a plain proxy; `policies=cors,retry` those alone
