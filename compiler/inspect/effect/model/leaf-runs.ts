@@ -44,7 +44,7 @@ export class LeafRuns {
     }
     if (typeof example !== "string") return undefined;
     const features = [...strings.values()];
-    this.#work.spend(featureSteps(features, example.length));
+    this.#work.spend(featureSteps(features)(example.length));
     const test = this.#tests.get(leaf) ?? featureVector(features);
     this.#tests.set(leaf, test);
     return `string ${test(example)}`;

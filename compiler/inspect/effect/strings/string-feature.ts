@@ -67,13 +67,14 @@ function placesText(had: number[]): string {
   return had.sort((a, b) => a - b).join();
 }
 
-/** Estimates the steps for testing features of a string of a given length. */
-export function featureSteps(features: readonly StringFeature[], length: number): number {
+/** Returns a function that estimates the steps for testing features of a string of a given length. */
+export function featureSteps(features: readonly StringFeature[]): (length: number) => number {
   const many = (wanted: StringFeature["kind"]) =>
     features.filter(({ kind }) => kind === wanted).length;
   const others = features.length > MAX_TESTS ? 1 : features.length;
+  // Counted once: a routing table has as many strings to test as features.
   const searched = many("matches") * 8 + many("isAsLongAs") + many("contains");
-  return others + (length >> 3) + searched * (1 + (length >> 2));
+  return (length) => others + (length >> 3) + searched * (1 + (length >> 2));
 }
 
 /** Returns a test for a feature. */
