@@ -32,6 +32,7 @@ const LONG_WAIT =
 
 /** Waits that are the subject of the test: a time of the configuration is over, or nothing happens in that time. */
 const LONG_WAITS: Readonly<Record<string, number>> = {
+  "test/backends/backend-policies.test.ts": 1,
   "test/cli/run.test.ts": 1,
   "test/http/forward.test.ts": 1,
   "test/http/http2.test.ts": 1,

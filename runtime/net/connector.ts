@@ -11,6 +11,7 @@ import { NoIdentity } from "../process/no-identity.ts";
 import { processMetrics } from "../process/offered-values.ts";
 import { SECOND } from "../process/units.ts";
 import { UnusableFile } from "../process/unusable-file.ts";
+import { afterRunning } from "../time/running-time.ts";
 import type { KeepAlive, KeepAliveSettings } from "./connection-settings.ts";
 import { joinedMesh } from "./joined-mesh.ts";
 import {
@@ -175,15 +176,15 @@ export function connector(settings: ConnectorSettings): Connect {
     const finish = (error: Error | null) => {
       if (isDone) return;
       isDone = true;
-      clearTimeout(timer);
+      cancelTimeout();
       if (error !== null) counts?.failed();
       if (error !== null && pod !== undefined && mayTryAnother(settings, [...tried, pod], begun))
         open(done, undefined, [...tried, pod], begun);
       else done(error, error === null ? socket : null);
     };
-    const timer = setTimeout(() => {
+    const cancelTimeout = afterRunning(timeout, () => {
       socket.destroy(new Error(`no connection within ${settings.timeout} ms`));
-    }, timeout);
+    });
     if (options !== undefined) {
       socket.on("session", (next: Buffer) => {
         if (options.secureContext === sessionContext) session = next;

@@ -1,3 +1,4 @@
+import { afterRunning } from "../time/running-time.ts";
 import type { Connect, OpenTunnel } from "./connector.ts";
 
 /** A proxy refused to open a tunnel. */
@@ -55,7 +56,7 @@ function askForTunnel(
 ): void {
   let head = Buffer.alloc(0);
   const finish = (why: string | null) => {
-    clearTimeout(timer);
+    cancelTimeout();
     socket.off("readable", read);
     socket.off("close", onClose);
     socket.off("error", onError);
@@ -84,7 +85,7 @@ function askForTunnel(
   };
   const onClose = () => finish("connection closed");
   const onError = (error: Error) => finish(error.message);
-  const timer = setTimeout(() => finish(`no response within ${timeout} ms`), timeout);
+  const cancelTimeout = afterRunning(timeout, () => finish(`no response within ${timeout} ms`));
   socket.on("readable", read);
   socket.on("close", onClose);
   socket.on("error", onError);

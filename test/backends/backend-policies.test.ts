@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { createServer as createHttp2Server, createSecureServer } from "node:http2";
-import { createServer as createTcpServer } from "node:net";
+import { connect as connectTcp, createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeCertificate } from "../harness/certificate.ts";
 import { eventually } from "../harness/eventually.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { listen } from "../harness/listen.ts";
+import { pause } from "../harness/pause.ts";
 import { tell } from "../harness/tell.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { startUpstream } from "../harness/upstream.ts";
@@ -123,6 +124,30 @@ describe("tcp", () => {
     const later = get(gateway, "/later").then(() => "later");
     const soon = get(gateway).then(({ status }) => status);
     expect(await Promise.race([later, soon])).toBe(503);
+  });
+
+  it("the time of a connection does not count while the gateway gets no processor", async () => {
+    const upstream = await secureUpstream();
+    const greeted = Promise.withResolvers<() => void>();
+    // The server's part of the handshake waits for the test.
+    const way = createTcpServer((client) => {
+      const server = connectTcp(upstream.port, "127.0.0.1");
+      for (const each of [client, server]) each.on("error", () => {});
+      client.on("data", (bytes) => {
+        server.write(bytes);
+        greeted.resolve(() => server.pipe(client));
+      });
+    });
+    const policies = { tcp: { connectTimeout: "8s" }, backendTLS: { insecure: true } };
+    const host = `localhost:${await listen(way)}`;
+    const gateway = await startGateway({ listeners: exactRoutes({ "/": { host, policies } }) });
+    const response = get(gateway);
+    const respond = await greeted.promise;
+    gateway.signal("SIGSTOP");
+    respond();
+    await pause(8500);
+    gateway.signal("SIGCONT");
+    expect((await response).status).toBe(200);
   });
 
   it("keepalive probes are set as configured, on both sides", async () => {

@@ -61,7 +61,7 @@ export async function measureLatencies(
   }
 }
 
-/** What a rate is measured with. */
+/** Processes of a measurement. */
 interface Rig {
   readonly nginx: Started;
   readonly gateway: Started;

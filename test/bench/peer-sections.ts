@@ -25,7 +25,7 @@ async function showNginx({ folder, host, pace, report }: Bench): Promise<void> {
 
 async function showLatency({ folder, pace, report }: Bench): Promise<void> {
   if (!isInstalled("nginx")) return report.note("latency: nginx is not installed");
-  report.table("Time of a request at fixed rates, beside nginx");
+  report.table("Time of a request at fixed rates, next to nginx");
   for (const measured of await measureLatencies(folder, pace)) showRate(measured, report);
 }
 

@@ -12,7 +12,7 @@ import { Report } from "./report.ts";
 
 // `npm run bench [-- SECTION ... [--write]]`. Absolute figures depend on the machine; ratios within the run are the result.
 //   nginx         CPU relative to nginx and haproxy, with logs: small, over TLS, 1 MB, 100 events at once and 2 ms apart
-//   latency       time of requests at 10, 50 and 80 % of the capacity, beside nginx, with pauses for garbage; 4 minutes
+//   latency       time of requests at 10, 50 and 80 % of the capacity, next to nginx, with pauses for garbage; 4 minutes
 //   log           the access log on top of a plain proxy, in both formats
 //   tracing       spans of all, of 1 % and of no requests
 //   llm           chat completions relative to the same bytes through a plain proxy: whole, streams, translated, guarded

@@ -71,6 +71,13 @@ export class SoakGateway implements Target {
     return heldMegabytesAt(url);
   }
 
+  /** Lines of its metrics about TLS handshakes that failed. */
+  async failedHandshakes(): Promise<readonly string[]> {
+    const [, address] = await this.#seen("stdout", /stats address on ([\d.:]+)/);
+    const metrics = await (await fetch(`http://${address}/metrics`)).text();
+    return metrics.match(/^gwc_downstream_tls_handshakes_total\{(?!.*result="ok").*$/gm) ?? [];
+  }
+
   /** Ends it as an orchestrator does; returns the exit code. */
   async stop(): Promise<number | null> {
     if (this.#child.exitCode === null) {

@@ -12,6 +12,9 @@ const MAX_MESSAGES = 20;
 /** An id in the path of a line of the access log. */
 const LOGGED_ID = /"http\.path":"[^"]*?(soak-[\w-]+)/;
 
+/** Cause of a failure in a line of the access log. */
+const LOGGED_CAUSE = /"http\.status":(\d+)|"error":"([^"]*)"|"reason":"([^"]*)"/g;
+
 /** Counts exchanges, failures and memory of a soak, and compares what was sent with what has arrived and was logged. */
 export class SoakReport {
   /** Exchanges by gateway and kind. */
@@ -22,12 +25,23 @@ export class SoakReport {
   readonly #resident = new Map<string, number[]>();
   /** Ids that have one line in the access log, by gateway. */
   readonly #logged = new Map<string, Set<string>>();
+  /** Failures of exchanges as their clients saw them, by gateway and id. */
+  readonly #failed = new Map<string, Map<string, string>>();
+  /** Number of failed exchanges by cause. */
+  readonly #causes = new Map<string, number>();
 
   /** Counts an exchange that went well. `isLogged`: its id has a line in the access log. */
   good(gateway: string, kind: string, id: string, isLogged: boolean): void {
     const name = `${gateway}: ${kind}`;
     this.#exchanges.set(name, (this.#exchanges.get(name) ?? 0) + 1);
     if (isLogged) entry(this.#logged, gateway, () => new Set<string>()).add(id);
+  }
+
+  /** Adds an exchange that failed. `seen`: what its client saw. */
+  failed(gateway: string, kind: string, id: string, seen: string): void {
+    this.problem(`${gateway}, ${kind}, ${id}: ${seen}`);
+    const own = entry(this.#failed, gateway, () => new Map<string, string>());
+    own.set(id, `${kind}: ${seen.replaceAll(id, "ID")}`);
   }
 
   /** Adds something that must not happen. */
@@ -49,13 +63,20 @@ export class SoakReport {
 
   /** Ends a gateway, and compares its log with what was sent to it. */
   async end(gateway: SoakGateway): Promise<void> {
+    // A failed handshake has no line in the access log.
+    for (const line of await gateway.failedHandshakes())
+      this.#notes.push(`${gateway.name}: ${line}`);
     const code = await gateway.stop();
     if (code !== 0) this.problem(`${gateway.name} ended with ${code}`);
     const counts = new Map<string, number>();
+    const open = this.#failed.get(gateway.name) ?? new Map<string, string>();
     for await (const line of gateway.lines()) {
       const id = LOGGED_ID.exec(line)?.[1];
-      if (id !== undefined) counts.set(id, (counts.get(id) ?? 0) + 1);
+      if (id === undefined) continue;
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+      if (open.delete(id)) this.#count(`logged: ${causeIn(line)}`);
     }
+    for (const seen of open.values()) this.#count(`without a line in the log: ${seen}`);
     const sent = [...(this.#logged.get(gateway.name) ?? [])];
     const wrong = sent.filter((id) => counts.get(id) !== 1);
     this.#notes.push(`${gateway.name}: ${sent.length} requests, each with one line in its log`);
@@ -82,8 +103,13 @@ export class SoakReport {
   print(): boolean {
     for (const [name, count] of this.#exchanges) console.log(`${name}: ${count}`);
     for (const note of this.#notes) console.log(note);
+    for (const [cause, count] of this.#causes) console.log(`${count} failed, ${cause}`);
     console.log(`${this.#problems.length} problems`);
     return this.#problems.length === 0;
+  }
+
+  #count(cause: string): void {
+    this.#causes.set(cause, (this.#causes.get(cause) ?? 0) + 1);
   }
 
   #judgeResident(gateway: string): void {
@@ -95,6 +121,10 @@ export class SoakReport {
     if (late > RESIDENT_GROWTH * early)
       this.problem(`${gateway}: resident ${early.toFixed(0)} MB, later ${late.toFixed(0)} MB`);
   }
+}
+
+function causeIn(line: string): string {
+  return [...line.matchAll(LOGGED_CAUSE)].map(([, ...parts]) => parts.join("")).join(", ");
 }
 
 function entry<Value>(map: Map<string, Value>, name: string, make: () => Value): Value {

@@ -13,8 +13,9 @@ import { httpTraffic, type Traffic } from "./traffic.ts";
 // `npm run soak [-- MINUTES]`, 60 unless given. Three gateways serve all kinds of traffic, with aborted requests and slow readers:
 // a bundle, one with two threads, and `gwc run`, whose file is edited all the time. Every byte of every response is checked. In
 // the end, each request has reached its server once and has one line in the access log, all spans have arrived, and what the
-// gateways hold after a collection of garbage has not grown. Other work may run at the same time, as long as no process waits
-// for a CPU for ten seconds: then connections time out.
+// gateways hold after a collection of garbage has not grown. Failed exchanges are counted by their cause in the access log, or by
+// what the client saw. Other work may run at the same time, as long as no process waits for a CPU for ten seconds: then time
+// limits of clients and backends pass.
 
 /** Milliseconds between two edits, and number of looks at the memory. */
 const EDIT = 20_000;
@@ -82,7 +83,7 @@ async function exchangeOnce(gateway: SoakGateway, kind: Traffic, id: string): Pr
     await kind.exchange(gateway, id);
     report.good(gateway.name, kind.name, id, kind.lines !== 0);
   } catch (error) {
-    report.problem(`${gateway.name}, ${kind.name}, ${id}: ${describe(error)}`);
+    report.failed(gateway.name, kind.name, id, describe(error));
   }
 }
 
@@ -104,6 +105,8 @@ async function compareHeld(gateway: SoakGateway, end: number): Promise<void> {
 }
 
 function describe(error: unknown): string {
+  // A WebSocket rejects with an event.
+  if (error instanceof Event && "message" in error) return String(error.message);
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : `${error.message}: ${describe(error.cause)}`;
 }
