@@ -293,7 +293,9 @@ describe("a response is not cached", () => {
       const value = { id: "r1", object: "response", status: "completed", model: "m", output: [] };
       response.end(JSON.stringify({ ...value, usage }));
     };
-    const started = await start(undefined, { respond });
+    // Conversations are refused where callers are known.
+    const policies = { apiKey: undefined };
+    const started = await start({ cache: { ttl: "1h", key: '"all"' } }, { respond, policies });
     const path = "/v1/responses";
     const body = { model: "m", input: "Hello" };
     const results = [
