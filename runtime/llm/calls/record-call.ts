@@ -103,7 +103,8 @@ export function recordResponse(
   if (id !== undefined) fields.set("gen_ai.response.id", id);
   if (finish !== undefined) fields.set("gen_ai.response.finish_reasons", finish);
   if (usage !== undefined) recordUsage(fields, usage);
-  for (const [unit, count] of Object.entries(units ?? {})) fields.set(`llm.${unit}`, String(count));
+  if (units === undefined) return;
+  for (const [unit, count] of Object.entries(units)) fields.set(`llm.${unit}`, String(count));
 }
 
 function figures(call: ProviderCall, outcome: AttemptOutcome): ModelCallFigures {

@@ -19,14 +19,18 @@ export interface Usage {
 /** Priority with which a provider serves a call. `standard`: the one of calls that ask for none. */
 export type ServiceTier = "standard" | "priority" | "flex" | "scale" | "batch" | "reserved";
 
-/** Returns a provider's counts of audio tokens, without those that are zero or no counts. */
-export function audioTokens(
+/** Adds a provider's counts of audio tokens to the others, without those that are zero or no counts. */
+export function withAudio(
+  usage: Usage,
   counts: Readonly<Record<"inputAudio" | "cachedAudio" | "outputAudio", unknown>>,
-): Pick<Usage, "inputAudio" | "cachedAudio" | "outputAudio"> {
+): Usage {
   const inputAudio = tokenCount(counts.inputAudio) ?? 0;
   const cachedAudio = tokenCount(counts.cachedAudio) ?? 0;
   const outputAudio = tokenCount(counts.outputAudio) ?? 0;
+  // Nearly no call has audio, and copies cost time.
+  if (inputAudio + cachedAudio + outputAudio === 0) return usage;
   return {
+    ...usage,
     ...(inputAudio > 0 && { inputAudio }),
     ...(cachedAudio > 0 && { cachedAudio }),
     ...(outputAudio > 0 && { outputAudio }),

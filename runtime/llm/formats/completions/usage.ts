@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
-import { audioTokens, tokenCount, type Usage } from "../../chat/usage.ts";
+import { tokenCount, type Usage, withAudio } from "../../chat/usage.ts";
 
 /** Members that `readCompletionsUsage` reads. */
 export const completionsUsageReads = {
@@ -19,18 +19,18 @@ export function readCompletionsUsage(usage: unknown): Usage | undefined {
   const completion = isJsonObject(usage.completion_tokens_details)
     ? usage.completion_tokens_details
     : {};
-  return {
+  const counts = {
     input,
     cacheRead: tokenCount(prompt.cached_tokens) ?? 0,
     cacheWrite: tokenCount(prompt.cache_write_tokens) ?? 0,
     output: tokenCount(usage.completion_tokens) ?? 0,
     reasoning: tokenCount(completion.reasoning_tokens),
-    ...audioTokens({
-      inputAudio: prompt.audio_tokens,
-      cachedAudio: undefined,
-      outputAudio: completion.audio_tokens,
-    }),
   };
+  return withAudio(counts, {
+    inputAudio: prompt.audio_tokens,
+    cachedAudio: undefined,
+    outputAudio: completion.audio_tokens,
+  });
 }
 
 /** Writes `usage`. */

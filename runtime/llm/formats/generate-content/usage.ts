@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
-import { audioTokens, tokenCount, type Usage } from "../../chat/usage.ts";
+import { tokenCount, type Usage, withAudio } from "../../chat/usage.ts";
 import { tierWord, withTier } from "../service-tiers.ts";
 
 /** Reads `usageMetadata` of generateContent: inputs include cached tokens, candidates exclude reasoning. */
@@ -15,13 +15,13 @@ export function readGenerateContentUsage(usage: unknown): Usage | undefined {
     cacheWrite: 0,
     output: (tokenCount(usage.candidatesTokenCount) ?? 0) + (reasoning ?? 0),
     reasoning,
-    ...audioTokens({
-      inputAudio: audioIn(usage.promptTokensDetails),
-      cachedAudio: audioIn(usage.cacheTokensDetails),
-      outputAudio: audioIn(usage.candidatesTokensDetails),
-    }),
   };
-  return withTier(counts, "generateContent", usage.serviceTier);
+  const all = withAudio(counts, {
+    inputAudio: audioIn(usage.promptTokensDetails),
+    cachedAudio: audioIn(usage.cacheTokensDetails),
+    outputAudio: audioIn(usage.candidatesTokensDetails),
+  });
+  return withTier(all, "generateContent", usage.serviceTier);
 }
 
 /** Returns the audio tokens in counts by modality. */

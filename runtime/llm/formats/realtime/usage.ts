@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
-import { audioTokens, tokenCount, type Usage } from "../../chat/usage.ts";
+import { tokenCount, type Usage, withAudio } from "../../chat/usage.ts";
 import { parseObject } from "../parse-object.ts";
 
 /** Returns the tokens of a response from an event of OpenAI's Realtime API; `undefined` if the event has no usage. */
@@ -11,18 +11,18 @@ export function realtimeUsage(event: Buffer): Usage | undefined {
   const { usage } = response;
   if (!isJsonObject(usage)) return undefined;
   const inputs = detailsIn(usage.input_token_details);
-  return {
+  const counts = {
     input: tokenCount(usage.input_tokens) ?? 0,
     cacheRead: tokenCount(inputs.cached_tokens) ?? 0,
     cacheWrite: 0,
     output: tokenCount(usage.output_tokens) ?? 0,
     reasoning: undefined,
-    ...audioTokens({
-      inputAudio: inputs.audio_tokens,
-      cachedAudio: detailsIn(inputs.cached_tokens_details).audio_tokens,
-      outputAudio: detailsIn(usage.output_token_details).audio_tokens,
-    }),
   };
+  return withAudio(counts, {
+    inputAudio: inputs.audio_tokens,
+    cachedAudio: detailsIn(inputs.cached_tokens_details).audio_tokens,
+    outputAudio: detailsIn(usage.output_token_details).audio_tokens,
+  });
 }
 
 function detailsIn(value: unknown): JsonObject {
