@@ -9,19 +9,16 @@ const SLICE = 250;
 export function afterRunning(milliseconds: number, callback: () => void): () => void {
   let left = milliseconds;
   let timer: NodeJS.Timeout | undefined;
-  let lastTurn: NodeJS.Immediate | undefined;
+  let turn: NodeJS.Immediate | undefined;
   const wait = (): void => {
     const slice = Math.min(left, SLICE);
     left -= slice;
-    timer = setTimeout(sliceEnded, slice);
-  };
-  const sliceEnded = (): void => {
-    if (left > 0) wait();
-    else lastTurn = setImmediate(callback);
+    if (slice > 0) timer = setTimeout(wait, slice);
+    else turn = setImmediate(callback);
   };
   wait();
   return () => {
     clearTimeout(timer);
-    clearImmediate(lastTurn);
+    clearImmediate(turn);
   };
 }

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { afterRunning } from "../time/running-time.ts";
 
 /** The hello or other first bytes of a connection, with everything received; or why nothing arrived. */
 export type ReceivedHello =
@@ -15,7 +16,7 @@ export function receiveClientHello(
   const reader = new ClientHelloReader();
   const bytes: Buffer[] = [];
   const stop = () => {
-    clearTimeout(timer);
+    cancelTimeout();
     socket.off("data", onData);
     socket.off("end", onEnd);
     socket.off("close", stop);
@@ -31,9 +32,9 @@ export function receiveClientHello(
     const found: ClientHello = reader.read(chunk);
     if (found.kind !== "incomplete") settle({ ...found, bytes });
   };
-  const timer = setTimeout(() => {
-    settle({ kind: "none", why: "no ClientHello within the time limit", isTimeout: true });
-  }, timeout);
+  const cancelTimeout = afterRunning(timeout, () =>
+    settle({ kind: "none", why: "no ClientHello within the time limit", isTimeout: true }),
+  );
   socket.on("data", onData);
   socket.on("end", onEnd);
   socket.on("close", stop);
