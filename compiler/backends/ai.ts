@@ -85,13 +85,12 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   passesToken: ({ groups }) => groups.flat().some(({ connection }) => connection.isPassthrough),
   describe: ({ groups, served, virtualModels }) => [
     ...groups.flatMap((group, index) =>
-      group.map(({ name, model, url, health }) => {
+      group.flatMap(({ name, model, url, health, picking }) => {
         const place = groups.length === 1 || served !== undefined ? "" : `group ${index + 1}: `;
-        return {
-          label: `${place}${name}${model === undefined ? "" : ` (${model})`}`,
-          address: url,
-          ...(health && { server: name, rest: restText(health) }),
-        };
+        const label = `${place}${name}${model === undefined ? "" : ` (${model})`}`;
+        const rest = health && { server: name, rest: restText(health) };
+        const picker = picking && { label: `picker of ${name}`, address: picking.picker.url };
+        return [{ label, address: url, ...rest }, ...(picker ? [picker] : [])];
       }),
     ),
     ...virtualModels.map((each) => ({ label: virtualModelText(each) })),

@@ -13,6 +13,7 @@ import type { Section, Traffic } from "../model/traffic.ts";
 import type { ConnectionUseNode } from "../model/user-connections.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { PromptGuardNode, TextHooks } from "./ai/guards.ts";
+import type { InferencePoolConfig } from "./inference-pool/inference-pool-config.ts";
 import type { BackendProtocol } from "./parts/backend-protocol.ts";
 import type { BackendResolveContext } from "./parts/backend-resolve-context.ts";
 import type { ConnectionContext } from "./parts/connection.ts";
@@ -236,6 +237,8 @@ export interface KubernetesBackendForm<Value, Config> {
     config: Config,
     policies: ReadonlyMap<string, BackendPolicies>,
   ) => Config;
+  /** Adds the servers of the sections that lead to pools, by the names of the sections. */
+  readonly withPools?: (config: Config, pools: ReadonlyMap<string, InferencePoolConfig>) => Config;
   /** Refuses sections with mistakes, so that the others can be served; the same configuration if there are none. */
   readonly withoutBroken?: (
     config: Config,
@@ -260,8 +263,8 @@ export interface KubernetesBackendParts<Config> {
 export interface BackendSection {
   /** Name that policies refer to. */
   readonly name: string;
-  /** The Service that a selector matched. */
-  readonly service?: SelectedPort;
+  /** The Service or pool that it leads to; absent if it names a host. */
+  readonly service?: SelectedServer;
   /** The GatewayModel that the section is; absent if it is a part of the backend's own resource. */
   readonly manifest?: ManifestOf<"GatewayModel">;
   /** Policies in the section itself; absent if none. */
@@ -273,6 +276,15 @@ export interface SelectedPort {
   readonly service: ManifestOf<"Service">;
   readonly port: ServicePort;
 }
+
+/** A port of a Service, or of the pods of a pool. */
+export interface SelectedServer {
+  readonly service: ManifestOf<"Service" | "InferencePool">;
+  readonly port: ServicePort;
+}
+
+/** A reference to a resource of the same namespace. */
+export type LocalReference = Omit<BackendReference, "namespace">;
 
 /** Selects Services by their labels and those of their namespaces; `undefined` for all of the backend's namespace. */
 export type ServiceSelector =
@@ -295,6 +307,8 @@ export interface KubernetesBackendContext {
     port: number | undefined,
     places: { readonly reference: Origin; readonly portOwner: Origin },
   ) => SelectedPort | undefined;
+  /** Returns the Service or pool of a reference in its namespace; `undefined` if it is missing (reported). */
+  readonly server: (reference: LocalReference, origin: Origin) => SelectedServer | undefined;
   /** Returns a ConfigMap of its namespace; its manifest is `undefined` if it is not in the input. */
   readonly configMap: (name: string) => {
     readonly namespace: string;

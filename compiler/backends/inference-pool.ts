@@ -1,114 +1,22 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import type { InferencePoolSpec } from "../manifests/inference.ts";
-import type { Manifest, ManifestOf } from "../manifests/manifests.ts";
 import type { BackendConnection } from "../model/connections.ts";
-import type { DestinationConfig } from "../model/destinations.ts";
-import { forwardUrl, hostAndPort, secureUrl } from "../model/host-url.ts";
+import { forwardUrl, secureUrl } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
 import { NAMED_SERVER } from "../model/traffic.ts";
 import { type Infer, object, text } from "../schema/schema.ts";
-import type { Backend, ResourceContext } from "./backend.ts";
+import type { Backend } from "./backend.ts";
 import type { InferencePoolConfig } from "./inference-pool/inference-pool-config.ts";
 import { lowerPicking, pickerSchemas } from "./inference-pool/picking.ts";
-import { destinationOf } from "./parts/callout-server.ts";
-import { type CalloutTarget, grpcTarget } from "./parts/callout-target.ts";
+import { poolOf } from "./inference-pool/pool-of-resource.ts";
+import { type PickingNode, resolvePicking } from "./inference-pool/resolve-picking.ts";
 import { resolveConnection } from "./parts/connection.ts";
-import { resolveDestination } from "./parts/destination.ts";
 import { curlCommand } from "./parts/try-request.ts";
 
-/**
- * Reads an InferencePool. Its endpoints are its pods if the context can resolve them, or else the addresses of a
- * headless Service with the same selector.
- */
-function poolOf(manifest: Manifest, context: ResourceContext): InferencePoolConfig | undefined {
-  if (manifest.kind !== "InferencePool" || manifest.spec === undefined) return undefined;
-  const { spec } = manifest;
-  const origin = childOf(manifest.origin, "spec");
-  const host = context.podsHost?.(manifest) ?? headlessHost(manifest, spec, context);
-  const [first, second] = spec.targetPorts ?? [];
-  const port = first?.number ?? spec.targetPortNumber;
-  if (second !== undefined && context.podsHost === undefined) {
-    const params = { what: "such pools", field: "a pool whose pods have several ports" };
-    context.diagnostics.report("not-built-yet", childOf(origin, "targetPorts"), params);
-  }
-  const picker = pickerOf(spec, origin, context);
-  if (host === undefined || port === undefined || picker === undefined) return undefined;
-  const { failureMode } = spec.endpointPickerRef ?? spec.extensionRef ?? {};
-  return {
-    address: hostAndPort(host, port),
-    picker,
-    passesOnFailure: failureMode === "FailOpen",
-    takesAnyEndpoint: false,
-  };
-}
-
-/** Returns the name of the headless Service of the pool's pods; `undefined` if no Service matches (reported). */
-function headlessHost(
-  manifest: ManifestOf<"InferencePool">,
-  { selector }: InferencePoolSpec,
-  { diagnostics, servicesIn, nameOf, hostOf }: ResourceContext,
-): string | undefined {
-  const labels = Object.entries(podLabels(selector));
-  const found = servicesIn(manifest.namespace).find(({ spec }) => {
-    const own = Object.entries(spec?.selector ?? {});
-    return (
-      spec?.clusterIP === "None" &&
-      own.length === labels.length &&
-      labels.every(([name, value]) => own.some(([key, wanted]) => key === name && wanted === value))
-    );
-  });
-  if (found === undefined) {
-    const params = {
-      pool: nameOf(manifest),
-      selector: labels.map(([name, value]) => `${name}: ${value}`).join(", "),
-    };
-    diagnostics.report(
-      "pool-without-service",
-      childOf(manifest.origin, "spec", "selector"),
-      params,
-    );
-  }
-  return found && hostOf(found);
-}
-
-/** Returns the labels of the pods, in either version of the API. */
-function podLabels(selector: InferencePoolSpec["selector"]): Readonly<Record<string, string>> {
-  const { matchLabels } = selector;
-  if (typeof matchLabels === "object") return matchLabels;
-  const texts = Object.entries(selector).filter(
-    (entry): entry is [string, string] => typeof entry[1] === "string",
-  );
-  return Object.fromEntries(texts);
-}
-
-/** Default port of pickers (v1alpha2). */
-const PICKER_PORT = 9002;
-
-function pickerOf(
-  { endpointPickerRef, extensionRef }: InferencePoolSpec,
-  origin: Origin,
-  { server }: ResourceContext,
-): DestinationConfig | undefined {
-  const at = childOf(
-    origin,
-    endpointPickerRef === undefined ? "extensionRef" : "endpointPickerRef",
-  );
-  const reference = endpointPickerRef ?? extensionRef;
-  if (reference === undefined) return undefined;
-  const { group = "", kind = "Service", name } = reference;
-  const port = endpointPickerRef?.port?.number ?? extensionRef?.portNumber ?? PICKER_PORT;
-  const found = server({ group, kind, name, port }, at);
-  return found && destinationOf(found, at);
-}
-
 /** Model servers, and the endpoint picker that chooses one for each request. */
-interface InferencePoolNode {
+interface InferencePoolNode extends PickingNode {
   readonly kind: "inferencePool";
   readonly url: Text;
   readonly connection: BackendConnection;
-  readonly picker: CalloutTarget;
-  readonly passesOnFailure: boolean;
-  readonly takesAnyEndpoint: boolean;
   readonly weight: number;
   readonly origin: Origin;
 }
@@ -156,22 +64,18 @@ export const inferencePool: Backend<
     "upstream",
   ],
   resolve: ({ config, policies = {}, keepsHost, weight = 1, origin }, context) => {
-    const { address, picker, passesOnFailure, takesAnyEndpoint } = config;
-    const { diagnostics } = context;
-    const url = forwardUrl(address, childOf(origin, "host"), diagnostics);
-    const found = resolveDestination(picker, { ...context, user: "inferenceRouting" });
+    const url = forwardUrl(config.address, childOf(origin, "host"), context.diagnostics);
+    const picking = resolvePicking(config, context);
     const connection = {
       ...resolveConnection(policies, context),
       ...(keepsHost === true && { keepsHost }),
     };
-    if (url === undefined || found === undefined) return undefined;
+    if (url === undefined || picking === undefined) return undefined;
     return {
       kind: "inferencePool",
       url: secureUrl(url, connection),
       connection,
-      picker: grpcTarget(found, diagnostics),
-      passesOnFailure,
-      takesAnyEndpoint,
+      ...picking,
       weight,
       origin,
     };

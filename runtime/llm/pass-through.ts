@@ -174,5 +174,6 @@ function passedCall(exchange: Exchange, provider: Provider, path: string): Upstr
     path: provider.upstream.basePath + path,
     headers: passedHeaders(exchange, provider, path),
     body: exchange.body,
+    ...(provider.isPicked && { exchange }),
   };
 }

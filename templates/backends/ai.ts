@@ -46,7 +46,7 @@ function aiCode([node]: AtLeastOne<AiNode>, scope: BackendScope): BackendCode {
   const isStored = (type: RouteType): boolean => routeTypeCodes[type].serve !== undefined;
   // Batches refer to the services of their requests.
   const types = [...all.filter((type) => !isStored(type)), ...all.filter(isStored)];
-  const providers = providersCode(node, scope.trace, functions);
+  const providers = providersCode(node, scope, functions);
   const services = new Map(
     types.map((type) => [type, serviceCode(type, node, functions, scope)] as const),
   );

@@ -2,9 +2,9 @@ import type { BackendNode } from "../../compiler/ir/backends.ts";
 import { code, literal } from "../code/code.ts";
 import type { Code, Expression } from "../code/hole.ts";
 import { imported, importedType, name } from "../code/names.ts";
-import { bytes, milliseconds } from "../code/units.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
 import { passthrough, upstreamSettings } from "./parts/connection.ts";
+import { endpointPicker } from "./parts/endpoint-picker.ts";
 import { plainForward } from "./parts/forward.ts";
 
 const MODULE = "gwc/runtime/backends/inference-pool";
@@ -85,22 +85,9 @@ function poolCode(
   place: number,
   scope: BackendScope,
 ): PoolExpressions & { readonly declaration: Code } {
-  const { url, connection, picker, passesOnFailure, takesAnyEndpoint, origin } = node;
+  const { url, connection, passesOnFailure, takesAnyEndpoint, origin } = node;
   const open = imported(MODULE, "openInferencePool");
-  const channel = imported("gwc/runtime/grpc/channel", "openGrpcChannel");
-  const processor = {
-    server: code`${channel}(${literal(upstreamSettings(picker.url, picker.connection))})`,
-    deadline: milliseconds(picker.deadline),
-    passesOnFailure,
-    requestHeaders: "send",
-    requestBody: "fullDuplex",
-    responseHeaders: "send",
-    responseBody: "fullDuplex",
-    requestTrailers: "skip",
-    responseTrailers: "skip",
-    allowsModeOverride: false,
-    maxBody: bytes(scope.maxBufferSize),
-  };
+  const processor = endpointPicker(node, scope.maxBufferSize);
   const settings = {
     ...upstreamSettings(url, connection),
     ...scope.messagesOf(node),

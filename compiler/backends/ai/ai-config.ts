@@ -2,6 +2,7 @@ import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { RouteType } from "../../model/llm-policies.ts";
 import type { Text } from "../../model/texts.ts";
+import type { PickingConfig } from "../inference-pool/inference-pool-config.ts";
 import type { RequestedApi } from "./door-apis.ts";
 import type { ModelConditions } from "./model-conditions.ts";
 import type { ProviderOptions } from "./providers/index.ts";
@@ -35,6 +36,8 @@ export interface ProviderConfig {
   readonly optionsOrigin: Origin;
   /** Another server with the provider's API. */
   readonly server: ServerAddress | undefined;
+  /** Choice of one of several servers at that address; absent for a single one. */
+  readonly picking?: PickingConfig;
   /** Another port of the provider's own server. */
   readonly port: number | undefined;
   /** Path that replaces the base path of the provider's API: `/v1`. */

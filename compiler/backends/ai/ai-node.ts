@@ -7,6 +7,7 @@ import type { BackendConnection } from "../../model/connections.ts";
 import type { Json } from "../../model/json.ts";
 import type { ProviderPolicies, RouteType } from "../../model/llm-policies.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
+import type { PickingNode } from "../inference-pool/resolve-picking.ts";
 import type { HealthNode } from "../parts/health.ts";
 import type { NamedNode } from "../parts/named-expressions.ts";
 import type { PromptGuardNode } from "./guards.ts";
@@ -81,6 +82,8 @@ export interface AiProviderNode {
   /** Path that the URL gets at startup if it has none; `undefined` if its path is known. */
   readonly defaultPath: string | undefined;
   readonly connection: BackendConnection;
+  /** Choice of a server for each request; `undefined` if there is one. */
+  readonly picking: PickingNode | undefined;
   readonly headers: readonly string[];
   /** Header for the key; `undefined` for `Authorization`, which is part of the connection. */
   readonly key: { readonly header: KeyHeader; readonly value: Text | MountedFile } | undefined;

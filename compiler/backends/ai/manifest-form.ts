@@ -16,8 +16,9 @@ import type {
   KubernetesBackendContext,
   KubernetesBackendForm,
   KubernetesPoliciesSchema,
-  SelectedPort,
+  SelectedServer,
 } from "../backend.ts";
+import type { InferencePoolConfig } from "../inference-pool/inference-pool-config.ts";
 import type { AiConfig, ProviderConfig, ServerAddress } from "./ai-config.ts";
 import { GROUPS, PATH, PREFIX } from "./provider-fields.ts";
 import { customManifestSchema } from "./providers/custom.ts";
@@ -62,6 +63,10 @@ export const kubernetesAi: KubernetesBackendForm<KubernetesAiValue, AiConfig> = 
       }),
     ),
   }),
+  withPools: ({ groups, ...config }, pools) => ({
+    ...config,
+    groups: groups.map((group) => group.map((each) => ofPool(each, pools.get(each.name)))),
+  }),
 };
 
 /** Value of `ai` in a GatewayBackend, as validated by its schema. */
@@ -70,14 +75,22 @@ export type KubernetesAiValue = Infer<ReturnType<typeof aiSchema>>;
 type NamedProvider = NonNullable<KubernetesAiValue["groups"]>[number]["providers"][number];
 type Provider = NonNullable<KubernetesAiValue["provider"]>;
 
+/** Returns a provider with the servers of its pool; the same one if it is behind none. */
+function ofPool(provider: ProviderConfig, pool: InferencePoolConfig | undefined): ProviderConfig {
+  if (pool === undefined) return provider;
+  const { address, ...picking } = pool;
+  const origin = provider.server?.origin ?? provider.origin;
+  return { ...provider, server: { address, isBaseUrl: false, origin }, picking };
+}
+
 function sectionOf({ name, policies: fields }: NamedProvider, origin: Origin): BackendSection {
   return { name, ...(fields && { own: { fields, origin: childOf(origin, "policies") } }) };
 }
 
-/** A provider, and the Service that it is behind; `undefined` for none. */
+/** A provider, and the Service or pool that it is behind; `undefined` for none. */
 interface LoweredProvider {
   readonly config: ProviderConfig;
-  readonly service: SelectedPort | undefined;
+  readonly service: SelectedServer | undefined;
 }
 
 function lowerProvider(
@@ -90,7 +103,7 @@ function lowerProvider(
   const at = childOf(origin, "custom", "backendRef");
   const service = serviceOf(value, at, context);
   const own = serverOf(host, port, childOf(origin, "host"));
-  const address = service === "unknown" ? UNRESOLVED : service && context.address(service, at);
+  const address = service === "unknown" ? UNRESOLVED : service && addressOf(service, at, context);
   const config: ProviderConfig = {
     name: "name" in value ? value.name : options.kind,
     options,
@@ -106,23 +119,29 @@ function lowerProvider(
   return { config, service: service === "unknown" ? undefined : service };
 }
 
-/** Returns the Service of a custom provider; `undefined` if it names none, "unknown" if it is missing (reported). */
+/** Returns the address of a Service's port. That of a pool follows with its picker. */
+function addressOf(
+  { service, port }: SelectedServer,
+  at: Origin,
+  context: KubernetesBackendContext,
+): string {
+  return service.kind === "Service" ? context.address({ service, port }, at) : UNRESOLVED;
+}
+
+/**
+ * Returns the Service or pool of a custom provider; `undefined` if it names none, "unknown" if it is missing
+ * (reported).
+ */
 function serviceOf(
   value: Provider | NamedProvider,
   origin: Origin,
   context: KubernetesBackendContext,
-): SelectedPort | "unknown" | undefined {
+): SelectedServer | "unknown" | undefined {
   const custom: unknown = Reflect.get(value, "custom");
   if (custom === undefined) return undefined;
   const { backendRef } = validated(customManifestSchema, custom);
   if (backendRef === undefined) return undefined;
-  const { group = "", kind = "Service", name, port } = backendRef;
-  const places = { reference: origin, portOwner: origin };
-  if (group === "" && kind === "Service")
-    return context.servicePort(name, port, places) ?? "unknown";
-  const params = { what: `a provider of the kind ${kind}`, field: '"backendRef"' };
-  context.diagnostics.report("not-built-yet", childOf(origin, "kind"), params);
-  return "unknown";
+  return context.server(backendRef, origin) ?? "unknown";
 }
 
 /**

@@ -58,7 +58,7 @@ const settings = {
   custom: object(
     {
       formats: serverFormats(),
-      backendRef: customService("Service of the server, instead of `baseURL`."),
+      backendRef: customService("Service or InferencePool of the server, instead of `baseURL`."),
     },
     {
       required: ["formats"],

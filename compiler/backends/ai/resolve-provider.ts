@@ -18,6 +18,7 @@ import { secureUrl } from "../../model/host-url.ts";
 import { camelCase } from "../../model/identifiers.ts";
 import { type LlmPolicies, type RouteType, SHARED_FIELDS } from "../../model/llm-policies.ts";
 import type { ModelPrices } from "../../model/model-prices.ts";
+import { resolvePicking } from "../inference-pool/resolve-picking.ts";
 import { AMBIENT_AWS, AMBIENT_GCP } from "../parts/ambient-credentials.ts";
 import { awsScopeOf } from "../parts/aws-scope.ts";
 import type { BackendResolveContext } from "../parts/backend-resolve-context.ts";
@@ -85,6 +86,8 @@ export function resolveProvider(
   }
   const { promptGuard, cache, ...policies } = merged.ai ?? { origin };
   const guard = promptGuard && resolvePromptGuard(promptGuard, place.types, context);
+  const picking = config.picking && resolvePicking(config.picking, context);
+  if (config.picking !== undefined && picking === undefined) return undefined;
   if (at === undefined || own === undefined) return undefined;
   if (promptGuard !== undefined && guard === undefined) return undefined;
   const cached = cache && resolveResponseCache(cache, place.types, context);
@@ -108,6 +111,7 @@ export function resolveProvider(
     base: at.base,
     defaultPath: at.defaultPath,
     connection,
+    picking,
     headers: headersOf(options),
     key: isHeader && key !== undefined ? { header, value: key } : undefined,
     clientKey: key === undefined && !hasOwnCredential(resolved) ? header : undefined,

@@ -2,7 +2,7 @@ import { childOf } from "../../diagnostics/diagnostic.ts";
 import { choice, type ObjectValue, object, pick, text } from "../../schema/schema.ts";
 import type { LowerContext } from "../backend.ts";
 import { backendPolicySchemas } from "../parts/policies-schema.ts";
-import type { InferencePoolConfig } from "./inference-pool-config.ts";
+import type { PickingConfig } from "./inference-pool-config.ts";
 
 /** Choice of a model server for each request, as validated by the schema. */
 export type PickingValue = ObjectValue<ReturnType<typeof pickerSchemas>, "endpointPicker">;
@@ -44,7 +44,7 @@ export function pickerSchemas() {
 export function lowerPicking(
   { endpointPicker, failureMode, destinationMode }: PickingValue,
   { origin, policies }: LowerContext,
-): Omit<InferencePoolConfig, "address"> {
+): PickingConfig {
   const at = childOf(origin, "endpointPicker");
   return {
     picker: {

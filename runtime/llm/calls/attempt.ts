@@ -51,7 +51,7 @@ class Attempt implements UpstreamHandler, TransferOwner {
     });
     if (this.#isOver) return;
     if (timeout !== undefined) this.#timer = setTimeout(() => this.#timeOut(), timeout);
-    this.#request = send(call, target.provider.upstream, this);
+    this.#request = send(call, target.provider, this, exchange);
   }
 
   onHead(status: number, headers: readonly string[]): void {

@@ -1,21 +1,23 @@
+import type { Exchange } from "../../http/exchange.ts";
 import type {
   LinesCall,
-  Upstream,
   UpstreamCall,
   UpstreamHandler,
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
+import type { Provider } from "../providers/provider.ts";
 
 /** Request to a provider. */
 export type ProviderRequest = UpstreamCall | LinesCall;
 
-/** Sends it. Only some upstreams take lines. */
+/** Sends it for an exchange. Only some upstreams take lines. */
 export function send(
   call: ProviderRequest,
-  upstream: Upstream,
+  { upstream, isPicked }: Provider,
   handler: UpstreamHandler,
+  exchange: Exchange,
 ): UpstreamRequest {
-  if ("headers" in call) return upstream.send(call, handler);
+  if ("headers" in call) return upstream.send(isPicked ? { ...call, exchange } : call, handler);
   if (upstream.sendLines === undefined) throw new Error("the provider does not take lines");
   return upstream.sendLines(call, handler);
 }

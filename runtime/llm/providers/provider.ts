@@ -22,6 +22,8 @@ export interface ProviderSettings extends UpstreamSettings {
   readonly clientKey?: KeyHeader;
   /** Ejection settings; absent if there is no other provider. */
   readonly health?: HealthSettings;
+  /** Opens its servers if an endpoint picker chooses one for each request; absent for a single server. */
+  readonly open?: (server: UpstreamSettings) => Upstream;
 }
 
 /** The header in which a provider reads keys, possibly depending on the path. */
@@ -71,6 +73,8 @@ export interface Provider {
   readonly clientKey: KeyHeader | undefined;
   readonly health: ServerHealth | undefined;
   readonly upstream: Upstream;
+  /** Whether an endpoint picker chooses a server for each request. */
+  readonly isPicked: boolean;
 }
 
 /** Headers with keys of clients of any format, which are meant for the gateway. */
@@ -100,7 +104,17 @@ export const BODY_HEADERS: readonly string[] = [
 
 /** Opens a provider. Connects on the first call. Throws StartupError on a malformed URL. */
 export function openProvider(settings: ProviderSettings): Provider {
-  const { name, system, model, prices, headers = [], clientKey, health, ...server } = settings;
+  const {
+    name,
+    system,
+    model,
+    prices,
+    headers = [],
+    clientKey,
+    health,
+    open,
+    ...server
+  } = settings;
   const { set = [], add = [] } = server.responseHeaders ?? {};
   const changed = [...set, ...add];
   const withheld = new Set([
@@ -109,7 +123,7 @@ export function openProvider(settings: ProviderSettings): Provider {
     ...headers.filter((_, index) => index % 2 === 0),
   ]);
   const replaced = new Set([...withheld, ...OF_BODY, ...OF_SIGNATURE]);
-  const upstream = openUpstream(server);
+  const upstream = open === undefined ? openUpstream(server) : open(server);
   const own = [...headers, "host", upstream.authority];
   return {
     name,
@@ -127,6 +141,7 @@ export function openProvider(settings: ProviderSettings): Provider {
     clientKey,
     health: health && new ServerHealth(health),
     upstream,
+    isPicked: open !== undefined,
   };
 }
 

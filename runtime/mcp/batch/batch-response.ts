@@ -1,5 +1,5 @@
 import { isSseType, SseReader, sseMessage } from "../../http/body/sse.ts";
-import type { PartListener, ServedPart } from "../../http/engine/part-request.ts";
+import type { InnerCall, InnerListener } from "../../http/engine/inner-request.ts";
 import { servePart } from "../../http/engine/part-request.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { headerValue, withoutHeaders } from "../../http/headers/header-list.ts";
@@ -28,7 +28,7 @@ export class BatchResponse {
   readonly #members: readonly BatchMember[];
   /** Responses by the index of their members. */
   readonly #responses: (string | undefined)[];
-  readonly #parts: ServedPart[] = [];
+  readonly #parts: InnerCall[] = [];
   /** Heads by the index of their members, with the status. */
   readonly #heads: (PartHead | undefined)[];
   #waiting = 0;
@@ -57,7 +57,7 @@ export class BatchResponse {
     }
   }
 
-  #part(index: number): PartListener {
+  #part(index: number): InnerListener {
     const member = this.#members[index];
     const whole = this.#exchange.newBuffer();
     let events: SseReader | undefined;

@@ -3,8 +3,9 @@ import { code, literal } from "../../code/code.ts";
 import type { Code, Printable } from "../../code/hole.ts";
 import { imported, isIdentifier, name } from "../../code/names.ts";
 import { call, value } from "../../code/syntax.ts";
-import type { Trace } from "../../code/trace.ts";
+import type { BackendScope } from "../backend.ts";
 import { upstreamSettings } from "../parts/connection.ts";
+import { endpointPicker } from "../parts/endpoint-picker.ts";
 import { healthSettings } from "../parts/health.ts";
 import { upstreamUrl } from "../parts/upstream-url.ts";
 import type { AiFunctions } from "./functions.ts";
@@ -29,13 +30,14 @@ const TABLES: Readonly<Record<ProviderNode["pricedVendors"][number], string>> = 
 /** Declares the providers of a route by name. */
 export function providersCode(
   { groups, origin }: AiNode,
-  trace: Trace,
+  scope: BackendScope,
   functions: AiFunctions,
 ): Code {
+  const { trace } = scope;
   const members = groups.flat().map(
     (node) => code`
       ${trace(node.origin)}
-      ${isIdentifier(node.name) ? name(node.name) : literal(node.name)}: ${providerCode(node, functions)},
+      ${isIdentifier(node.name) ? name(node.name) : literal(node.name)}: ${providerCode(node, scope, functions)},
     `,
   );
   return code`
@@ -53,7 +55,7 @@ export function providerReference(node: Pick<ProviderNode, "name">): Code {
     : code`providers[${literal(node.name)}]`;
 }
 
-function providerCode(node: ProviderNode, functions: AiFunctions): Code {
+function providerCode(node: ProviderNode, scope: BackendScope, functions: AiFunctions): Code {
   const settings = {
     name: node.name,
     system: node.system,
@@ -64,8 +66,20 @@ function providerCode(node: ProviderNode, functions: AiFunctions): Code {
     headers: node.headers.length === 0 ? undefined : node.headers,
     clientKey: node.clientKey && keyHeaderCode(node.clientKey),
     health: node.health && healthSettings(node.health, functions.isUnhealthy(node)),
+    open: node.picking && pickingCode(node.picking, scope),
   };
   const open = imported("gwc/runtime/llm/providers/provider", "openProvider");
+  return code`${open}(${literal(settings)})`;
+}
+
+/** Writes the function that opens the servers of a pool. */
+function pickingCode(node: NonNullable<ProviderNode["picking"]>, scope: BackendScope): Code {
+  const settings = {
+    picker: endpointPicker(node, scope.maxBufferSize),
+    passesOnFailure: node.passesOnFailure,
+    ...(node.takesAnyEndpoint && { takesAnyEndpoint: true }),
+  };
+  const open = imported("gwc/runtime/llm/providers/picked-upstream", "pickingEndpoints");
   return code`${open}(${literal(settings)})`;
 }
 

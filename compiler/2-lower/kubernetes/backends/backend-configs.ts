@@ -5,6 +5,7 @@ import {
   backendOf,
   isOneServer,
 } from "../../../backends/index.ts";
+import type { InferencePoolConfig } from "../../../backends/inference-pool/inference-pool-config.ts";
 import type { RouteBackend } from "../../../config/resources.ts";
 import type { Place } from "../../../diagnostics/diagnostic.ts";
 import { guarded } from "../../../diagnostics/guarded.ts";
@@ -20,7 +21,8 @@ import type { PolicyContext } from "../policies/policy-context.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
 import { isStream } from "../routes/attach.ts";
 import { backendPoliciesOf } from "./backend-policies.ts";
-import { type KubernetesBackend, unresolved } from "./backends.ts";
+import { type KubernetesBackend, poolsOfParts, unresolved } from "./backends.ts";
+import { serverOf } from "./servers.ts";
 
 /** A backend with its share of a rule's traffic. */
 export interface WeightedBackend {
@@ -107,8 +109,14 @@ function connected(
       return own === undefined ? [] : [[name, own] as const];
     }),
   );
+  const pools = poolsOfParts(
+    backend.parts,
+    (reference, from, origin) => serverOf({ reference, from, gateway, origin }, context),
+    context,
+  );
+  const reached = pools.size === 0 ? config : withPools(config, pools);
   return {
-    ...(targetPolicies.size === 0 ? config : withPolicies(config, targetPolicies)),
+    ...(targetPolicies.size === 0 ? reached : withPolicies(reached, targetPolicies)),
     ...(policies && { policies }),
     ...(ownPolicies.length > 0 && { ownPolicies }),
     ...(isInCluster(manifest) && { keepsHost: true }),
@@ -122,6 +130,16 @@ function withPolicies<Kind extends BackendKind>(
 ): BackendConfig<Kind> {
   const { kubernetes: form } = backendOf(backend.kind);
   const config = form?.withPolicies?.(backend.config, ofParts) ?? backend.config;
+  return { ...backend, config };
+}
+
+/** Adds the servers of a backend's parts that lead to pools. */
+function withPools<Kind extends BackendKind>(
+  backend: BackendConfig<Kind>,
+  pools: ReadonlyMap<string, InferencePoolConfig>,
+): BackendConfig<Kind> {
+  const { kubernetes: form } = backendOf(backend.kind);
+  const config = form?.withPools?.(backend.config, pools) ?? backend.config;
   return { ...backend, config };
 }
 

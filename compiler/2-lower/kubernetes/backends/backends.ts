@@ -2,7 +2,9 @@ import { UNRESOLVED } from "../../../backends/ai/refused-models.ts";
 import type {
   BackendSection,
   KubernetesBackendContext,
+  LocalReference,
   ResourceContext,
+  SelectedServer,
 } from "../../../backends/backend.ts";
 import {
   type BackendConfig,
@@ -11,6 +13,8 @@ import {
   backends,
   kubernetesValue,
 } from "../../../backends/index.ts";
+import type { InferencePoolConfig } from "../../../backends/inference-pool/inference-pool-config.ts";
+import { poolOf } from "../../../backends/inference-pool/pool-of-resource.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { guarded } from "../../../diagnostics/guarded.ts";
 import type { Manifest, ManifestOf, ServicePort } from "../../../manifests/manifests.ts";
@@ -173,19 +177,57 @@ function ofResource<Kind extends BackendKind>(
   kind: Kind,
   manifest: Manifest,
   server: ResourceContext["server"],
-  { inventory, diagnostics, isDelivered }: ReferenceContext,
+  context: ReferenceContext,
 ): BackendConfig<Kind> | undefined {
-  const servicesIn = (namespace: string) => inventory.inNamespace("Service", namespace);
-  const context = {
+  const config = backendOf(kind).ofResource?.(manifest, resourceContext(server, context));
+  return config === undefined ? undefined : { kind, config, origin: manifest.origin };
+}
+
+function resourceContext(
+  server: ResourceContext["server"],
+  { inventory, diagnostics, isDelivered }: ReferenceContext,
+): ResourceContext {
+  return {
     diagnostics,
-    servicesIn,
+    servicesIn: (namespace) => inventory.inNamespace("Service", namespace),
     server,
     hostOf: serviceName,
     nameOf: resourceName,
     ...(isDelivered && { podsHost: poolHost }),
   };
-  const config = backendOf(kind).ofResource?.(manifest, context);
-  return config === undefined ? undefined : { kind, config, origin: manifest.origin };
+}
+
+/** Returns the pools of a backend's parts, by the names of the parts; omits those with mistakes (reported). */
+export function poolsOfParts(
+  parts: KubernetesBackend["parts"],
+  serverOf: RouteReference["server"],
+  context: ReferenceContext,
+): ReadonlyMap<string, InferencePoolConfig> {
+  const found = [...parts].flatMap(([name, { service }]) => {
+    if (service?.service.kind !== "InferencePool") return [];
+    const pool = service.service;
+    const server = (to: BackendReference, at: Origin) => serverOf(to, pool, at);
+    const config = poolOf(pool, resourceContext(server, context));
+    return config === undefined ? [] : [[name, config] as const];
+  });
+  return new Map(found);
+}
+
+/** Returns the Service or pool of a reference, with its port; `undefined` if it is missing (reported). */
+export function selectedServer(
+  reference: LocalReference,
+  from: Manifest,
+  origin: Origin,
+  context: ReferenceContext,
+): SelectedServer | undefined {
+  const kinds = ["Service", "InferencePool"] as const;
+  const service = follow({ to: reference, from, origin, kinds }, context);
+  if (service === undefined) return undefined;
+  const port =
+    service.kind === "InferencePool"
+      ? poolPort(service)
+      : portOf(service, reference.port, origin, context);
+  return port && { service, port };
 }
 
 /** Returns a host name that DNS does not know: a controller resolves it to pods. */
@@ -219,6 +261,7 @@ function backendContext(
       const port = service && portOf(service, wanted, portOwner, context);
       return service && port && { service, port };
     },
+    server: (reference, at) => selectedServer(reference, manifest, at, context),
     configMap: (name) => ({
       namespace: manifest.namespace,
       manifest: context.inventory.find("ConfigMap", manifest.namespace, name),

@@ -3,7 +3,7 @@ import { apiTypes, type RequestedApi } from "../../../backends/ai/door-apis.ts";
 import { type ServedModel, servedModels } from "../../../backends/ai/front-door.ts";
 import { apisOfModel, customOf, providerOfModel } from "../../../backends/ai/manifest-models.ts";
 import type { ModelConditions } from "../../../backends/ai/model-conditions.ts";
-import { refusedProvider } from "../../../backends/ai/refused-models.ts";
+import { refusedProvider, UNRESOLVED } from "../../../backends/ai/refused-models.ts";
 import type { BackendSection } from "../../../backends/backend.ts";
 import {
   kubernetesHeaderChangesSchema,
@@ -13,9 +13,8 @@ import { kubernetesRulesSchema, lowerKubernetesRules } from "../../../backends/p
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { BackendPolicies } from "../../../model/backend-policies.ts";
 import { validated } from "../../../schema/schema.ts";
-import type { KubernetesBackend } from "../backends/backends.ts";
-import { follow } from "../inventory/references.ts";
-import { portAddress, portOf } from "../inventory/services.ts";
+import { type KubernetesBackend, selectedServer } from "../backends/backends.ts";
+import { portAddress } from "../inventory/services.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { type ModelManifest, nameOfModel } from "./model-tables.ts";
 import { virtualModelOf } from "./virtual-models.ts";
@@ -105,26 +104,19 @@ function readModel(
   };
 }
 
-/** Returns the Service of a custom server: `undefined` if it names none, "unknown" if it is missing (reported). */
+/** Returns the Service or pool of a custom server: `undefined` if it names none, "unknown" if it is missing (reported). */
 function serviceOf(model: ModelManifest, context: PolicyContext) {
   const reference = model.spec && customOf(model.spec)?.backendRef;
   if (reference === undefined) return undefined;
   const origin = childOf(model.origin, "spec", "custom", "backendRef");
-  const use = { to: reference, from: model, origin, kinds: SERVER_KINDS };
-  const found = follow(use, context);
-  if (found === undefined) return "unknown";
-  if (found.kind === "InferencePool") {
-    const params = { what: "a model of an InferencePool", field: '"custom.backendRef"' };
-    context.diagnostics.report("not-built-yet", childOf(origin, "kind"), params);
-    return "unknown";
-  }
-  const port = portOf(found, reference.port, origin, context);
-  if (port === undefined) return "unknown";
-  const address = portAddress(found, port, origin, context);
-  return { address, selected: { service: found, port }, origin };
+  const selected = selectedServer(reference, model, origin, context);
+  if (selected === undefined) return "unknown";
+  const { service, port } = selected;
+  // The address of a pool follows with its picker.
+  const address =
+    service.kind === "Service" ? portAddress(service, port, origin, context) : UNRESOLVED;
+  return { address, selected, origin };
 }
-
-const SERVER_KINDS = ["Service", "InferencePool"] as const;
 
 /** Returns the rules of who may use a model; `undefined` for everybody. */
 function conditionsOf({ spec, origin }: ModelManifest): ModelConditions | undefined {

@@ -63,7 +63,7 @@ const rest = {
 /** Schema of a server with APIs of OpenAI or Anthropic. */
 export const customSchema = object(fields, rest);
 
-/** Returns the schema of the Service of such a server. */
+/** Returns the schema of the Service or pool of such a server. */
 export function customService(description: string) {
   const { namespace: _, ...reference } = backendReferenceFields;
   return object(reference, { required: ["name"], description });
@@ -71,7 +71,10 @@ export function customService(description: string) {
 
 /** Schema of such a server in manifests. */
 export const customManifestSchema = object(
-  { ...fields, backendRef: customService("Service of the server, instead of `host`.") },
+  {
+    ...fields,
+    backendRef: customService("Service or InferencePool of the server, instead of `host`."),
+  },
   rest,
 );
 
