@@ -6,7 +6,7 @@ import { guarded } from "../diagnostics/guarded.ts";
 import type { PolicyUse } from "../ir/policies.ts";
 import type { TcpBindNode, TcpListenerNode, TcpMode, TcpRouteNode } from "../ir/tcp.ts";
 import { type PolicyKind, policyOf } from "../policies/index.ts";
-import { checkShares, openProxyOf, resolveTcpBackend } from "./backends.ts";
+import { checkShares, openProxyOf, resolveTcpBackend, serverChoice } from "./backends.ts";
 import { connectionsOfPort } from "./connection-rules.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { certificateOf, ownHandshake, type PortTlsNodes, resolveTls } from "./listener-tls.ts";
@@ -183,7 +183,8 @@ function checkBackends(
   const proxy = openProxyOf(backends);
   if (proxy === undefined) return;
   const at = keyPlace(proxy.origin);
-  if (attachments.some(({ listener }) => isPlain(listener))) {
+  const isComputed = serverChoice(proxy) === "expression";
+  if (!isComputed && attachments.some(({ listener }) => isPlain(listener))) {
     diagnostics.report("no-destination", at, {});
     return;
   }
@@ -192,7 +193,7 @@ function checkBackends(
     (hostnames.length === 0 ? [listener.hostname] : hostnames).includes("*"),
   );
   if (isOpen && policies.length === 0) {
-    diagnostics.report("open-proxy", at, { route, by: "name" });
+    diagnostics.report("open-proxy", at, { route, by: isComputed ? "expression" : "name" });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { TunnelSettings } from "../../runtime/backends/dynamic/tunnels.ts";
-import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { span } from "../manifests/field-types.ts";
 import type { BackendConnection, TcpConnection } from "../model/connections.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
@@ -14,12 +14,16 @@ import {
   list,
   object,
   type Schema,
-  unsupportedBut,
 } from "../schema/schema.ts";
 import type { Backend } from "./backend.ts";
 import type { BackendResolveContext } from "./parts/backend-resolve-context.ts";
 import { resolveConnection, resolveTcpConnection } from "./parts/connection.ts";
-import { checkResult, type ExpectedResult, type ExpressionConfig } from "./parts/expressions.ts";
+import {
+  checkResult,
+  type ExpectedResult,
+  type ExpressionConfig,
+  resolveExpression,
+} from "./parts/expressions.ts";
 import { resolveOfRequest } from "./parts/known-identities.ts";
 import { curlCommand } from "./parts/try-request.ts";
 
@@ -110,17 +114,15 @@ export const dynamic: Backend<
   },
   resolveTcp: ({ config, policies = {}, origin }, context) => {
     const { port = 443, target, allowPrivate, tunnels } = config;
-    if (target !== undefined) {
-      const params = { field: '"target"', actsOn: "requests", found: "connections" };
-      context.diagnostics.report("misplaced-field", keyPlace(target.origin), params);
-    }
+    const chosen = target && resolveTcpTarget(target, context.diagnostics);
+    if (target !== undefined && chosen === undefined) return undefined;
     if (tunnels !== undefined) {
       const params = { field: '"connect"', actsOn: "requests", found: "connections" };
       context.diagnostics.report("misplaced-field", keyPlace(tunnels.origin), params);
     }
     return {
       kind: "dynamic",
-      target: undefined,
+      target: chosen,
       port,
       allowPrivate: allowPrivate.toSorted(),
       connection: resolveTcpConnection(policies, context),
@@ -131,7 +133,9 @@ export const dynamic: Backend<
   describe: ({ target }) => [
     { label: target === undefined ? "the host of each request" : `the host of ${target.source}` },
   ],
-  describeTcp: () => ({ label: "the server of each connection" }),
+  describeTcp: ({ target }) => ({
+    label: target === undefined ? "the server of each connection" : `the host of ${target.source}`,
+  }),
   tryCommand: (request) =>
     curlCommand({ ...request, origin: `http://${request.namedHost ?? "example.com"}` }, [
       "-x",
@@ -157,18 +161,35 @@ function resolveTarget(
   return isValid ? compiled : undefined;
 }
 
+/** Compiles the expression of a connection's destination; returns `undefined` if it is invalid (reported). */
+function resolveTcpTarget(
+  target: ExpressionConfig,
+  diagnostics: Diagnostics,
+): CompiledExpression | undefined {
+  const compiled = resolveExpression(target, { phase: "request", slot: "value" }, diagnostics);
+  if (compiled === undefined) return undefined;
+  const unknown = compiled.reads.find(([first]) => first !== "source" && first !== "destination");
+  if (unknown !== undefined) {
+    const params = { variable: unknown.join("."), hasDestination: true };
+    diagnostics.report("needs-source", target.origin, params);
+    return undefined;
+  }
+  return checkResult(compiled, DESTINATION, target.origin, diagnostics) ? compiled : undefined;
+}
+
 /**
  * Returns the schema of a dynamic forward proxy. The specification has no fields for it; ours only extend what is
  * allowed. `defaults` describes the default port.
  */
 function dynamicSchema(namedBy: string, defaults: string) {
-  const target = unsupportedBut(
-    "destinations of connections by an expression",
-    "write a route with its hostnames and a `host` backend for each destination",
+  const target = expression(
+    "CEL expression over `source` and `destination` for the destination of a connection, as `host:port`, instead of its server name. Without a value, the connection is closed.",
   );
   return object(
     { ...dynamicFields(namedBy, defaults), target },
-    { description: `Forwards each ${namedBy} to the host that it names.` },
+    {
+      description: `Forwards each ${namedBy} to the host that it names, or to that of an expression.`,
+    },
   );
 }
 

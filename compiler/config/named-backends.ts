@@ -1,5 +1,6 @@
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
+import { serviceOfBackend } from "../model/server-address.ts";
 import type { RouteBackend } from "./resources.ts";
 
 /** Finds the backend of the file with this name; reports and returns `undefined` if there is none. */
@@ -12,12 +13,20 @@ export function findBackend(
   // agentgateway's `/NAME` has an empty namespace.
   const found = named.get(name) ?? named.get(name.replace(/^\//, ""));
   if (found !== undefined) return found;
-  const candidates = [...named.keys()].map((each) => `"${each}"`);
-  const near = suggest(name, [...named.keys()]);
+  const service = serviceOfBackend(name);
+  const all = [...named.keys()];
+  const names =
+    service === undefined
+      ? all.filter((each) => serviceOfBackend(each) === undefined)
+      : all.flatMap((each) => serviceOfBackend(each) ?? []);
+  const near = suggest(service ?? name, names);
   const params = {
-    what: `backend "${name}"`,
-    candidates,
-    place: "add it to `backends` of the file, with its `name`",
+    what: service === undefined ? `backend "${name}"` : `service "${service}"`,
+    candidates: names.map((each) => `"${each}"`),
+    place:
+      service === undefined
+        ? "add it to `backends` of the file, with its `name`"
+        : "add it to `services` of the file, with `name`, `hostname` and `ports`",
     ...(near === undefined ? {} : { near }),
   };
   diagnostics.report("missing-reference", origin, params);

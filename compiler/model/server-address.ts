@@ -6,6 +6,13 @@ export interface ServerName {
   readonly name: string;
 }
 
+/** A port of one of the file's services. */
+export interface ServiceReference {
+  /** `NAMESPACE/NAME`. */
+  readonly name: string;
+  readonly port: number;
+}
+
 /** Address of a server, or the name of a backend that describes it. */
 export type AddressOrName = Text | ServerName;
 
@@ -14,13 +21,27 @@ export function isServerName(address: AddressOrName): address is ServerName {
   return typeof address !== "string" && address.kind === "named";
 }
 
-/** Returns the address that a file configures: a host, or the name of a backend. */
-export function serverAddressOf({
-  host,
-  backend,
-}: {
+/** A server as a file names it; one member is set. */
+export interface NamedAddress {
   readonly host?: Text;
   readonly backend?: string;
-}): AddressOrName {
-  return backend === undefined ? (host ?? "") : { kind: "named", name: backend };
+  readonly service?: ServiceReference;
+}
+
+/** Returns the address that a file configures: a host, or the name of a backend. */
+export function serverAddressOf({ host, backend, service }: NamedAddress): AddressOrName {
+  const name = service === undefined ? backend : backendOfService(service);
+  return name === undefined ? (host ?? "") : { kind: "named", name };
+}
+
+const SERVICE = "service ";
+
+/** Returns the name of the backend that a port of a service is; no other backend can have it. */
+export function backendOfService({ name, port }: ServiceReference): string {
+  return `${SERVICE}${name}:${port}`;
+}
+
+/** Returns `NAMESPACE/NAME:PORT` of the service that a backend is; `undefined` if it is none. */
+export function serviceOfBackend(name: string): string | undefined {
+  return name.startsWith(SERVICE) ? name.slice(SERVICE.length) : undefined;
 }

@@ -1,7 +1,7 @@
-import { customOf } from "../backends/ai/manifest-models.ts";
 import { resourceKind } from "../1-parse/kubernetes/kinds.ts";
 import type { KubernetesModel } from "../2-lower/kubernetes/gateway/gateways.ts";
 import { groupOf, isGranted } from "../2-lower/kubernetes/inventory/references.ts";
+import { customOf } from "../backends/ai/manifest-models.ts";
 import type { Manifest, ManifestOf } from "../manifests/manifests.ts";
 import { CONTROLLER, type Condition, conditionFrom, type Problem, within } from "./conditions.ts";
 

@@ -59,9 +59,12 @@ export interface AddressedConnection extends PeerConnection {
   off(event: "error" | "close", listener: () => void): unknown;
 }
 
-/** Returns the client of a connection. */
-export function connectedClient(connection: AddressedConnection): ConnectedClient {
-  const { servername } = connection;
+/** Returns the client of a connection. `sniffed`: server name of TLS that is passed on; absent if the connection has it. */
+export function connectedClient(
+  connection: AddressedConnection,
+  sniffed?: string,
+): ConnectedClient {
+  const { servername = sniffed } = connection;
   return {
     remoteAddress: plainAddress(connection.remoteAddress),
     remotePort: connection.remotePort ?? 0,

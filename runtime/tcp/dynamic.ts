@@ -1,6 +1,7 @@
 import { AddressRules } from "../backends/dynamic/address-rules.ts";
 import { addressRefusal, checkedLookup } from "../backends/dynamic/checked-address.ts";
 import { isAddress, readDestination } from "../backends/dynamic/destination.ts";
+import { type ConnectedClient, connectedClient } from "../net/connected-client.ts";
 import type { DestinationTls } from "../net/connector.ts";
 import { type Connection, refuseConnection } from "./connection.ts";
 import { pass } from "./proxy.ts";
@@ -29,15 +30,36 @@ export class TcpDestinations {
 
 /** Forwards a connection to its server name, if that may be reached. */
 export function passToNamed(connection: Connection, destinations: TcpDestinations): void {
-  const { serverName, gateway } = connection;
+  const { serverName = "" } = connection;
+  // A server name has no port, so clients cannot choose one.
+  passTo(connection, destinations, serverName.includes(":") ? "" : serverName);
+}
+
+/** Forwards a connection to the `host:port` that an expression computed, if that may be reached. */
+export function passToComputed(
+  connection: Connection,
+  destinations: TcpDestinations,
+  target: unknown,
+): void {
+  if (typeof target === "string") passTo(connection, destinations, target.toLowerCase());
+  else refuseConnection(connection, "UpstreamFailure", "the target's expression has no value");
+}
+
+/** Returns the client of a connection for expressions, with the server name that it has sent. */
+export function clientOf({ socket, serverName }: Connection): ConnectedClient {
+  return connectedClient(socket, serverName);
+}
+
+function passTo(connection: Connection, destinations: TcpDestinations, name: string): void {
+  const { gateway } = connection;
   const { settings, rules, tls } = destinations;
-  const { port } = settings;
-  const destination = readDestination(serverName ?? "", port);
+  const destination = readDestination(name, settings.port);
   if ("fault" in destination) {
     const reason = destination.fault === "malformed" ? "BadRequest" : "ForbiddenDestination";
     refuseConnection(connection, reason, destination.why);
     return;
   }
+  const { port } = destination;
   const check = { rules, gateway };
   const refusal = isAddress(destination)
     ? addressRefusal(destination.host, port, check)

@@ -116,7 +116,10 @@ export interface BackendTemplate<Kind extends BackendKind> {
     scope: BackendScope,
   ) => ShareCode;
   /** Writes the backend of a route of connections; absent if it serves only requests. */
-  readonly connection?: (nodes: AtLeastOne<TcpBackendNode<Kind>>, trace: Trace) => ConnectionPart;
+  readonly connection?: (
+    nodes: AtLeastOne<TcpBackendNode<Kind>>,
+    scope: Pick<BackendScope, "trace" | "expressions">,
+  ) => ConnectionPart;
   /** Returns the variables of the exchange that its functions read; absent if they read nothing. */
   readonly reads?: (node: BackendNode<Kind>) => readonly string[];
   /** Whether clients may treat it as a forward proxy and send whole URLs. */

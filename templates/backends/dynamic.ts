@@ -1,11 +1,11 @@
 import type { BackendNode, TcpBackendNode } from "../../compiler/ir/backends.ts";
 import { bufferStep } from "../code/buffer-step.ts";
-import { code, literal } from "../code/code.ts";
+import { code, comment, join, literal } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Code, Hole, Printable } from "../code/hole.ts";
-import { imported } from "../code/names.ts";
+import { returned } from "../code/layout.ts";
+import { imported, importedType } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
-import type { Trace } from "../code/trace.ts";
 import { milliseconds } from "../code/units.ts";
 import { type ValueFunction, valueFunction } from "../code/value-function.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
@@ -86,15 +86,29 @@ function tunnelStep(admission: readonly Hole[]): Code {
 }
 
 function connectionCode(
-  [{ port, allowPrivate, connection, origin }]: AtLeastOne<TcpBackendNode<"dynamic">>,
-  trace: Trace,
+  [{ port, target, allowPrivate, connection, origin }]: AtLeastOne<TcpBackendNode<"dynamic">>,
+  { trace, expressions }: Pick<BackendScope, "trace" | "expressions">,
 ): ConnectionPart {
   const settings = { port, allowPrivate, ...tcpSettings(connection) };
+  const destinations = code`
+    ${trace(origin)}
+    const destinations = new ${imported(TCP, "TcpDestinations")}(${literal(settings)});
+  `;
+  if (target === undefined) {
+    const step = code`return ${imported(TCP, "passToNamed")}(connection, destinations);`;
+    return { declaration: destinations, step };
+  }
+  const isRead = target.variables.includes("request");
+  const client = importedType("gwc/runtime/net/connected-client", "ConnectedClient");
+  const computed = code`
+    function destinationOf(${isRead ? code`request: ${client}` : code``}): unknown {
+      ${comment(target.source)}
+      ${returned(expressions.use(target.code))}
+    }
+  `;
+  const given = isRead ? code`${imported(TCP, "clientOf")}(connection)` : code``;
   return {
-    declaration: code`
-      ${trace(origin)}
-      const destinations = new ${imported(TCP, "TcpDestinations")}(${literal(settings)});
-    `,
-    step: code`return ${imported(TCP, "passToNamed")}(connection, destinations);`,
+    declaration: join([destinations, computed], "\n\n"),
+    step: code`return ${imported(TCP, "passToComputed")}(connection, destinations, destinationOf(${given}));`,
   };
 }

@@ -4,7 +4,6 @@ import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Code, Expression, Hole, Name, Printable } from "../code/hole.ts";
 import { imported, name } from "../code/names.ts";
 import { ifStatement } from "../code/statements.ts";
-import type { Trace } from "../code/trace.ts";
 import { milliseconds } from "../code/units.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
 import { forwardCode, forwardSettings, passthrough, tcpSettings } from "./parts/connection.ts";
@@ -181,7 +180,10 @@ type HealthNode = NonNullable<BackendNode<"host">["health"]>;
 
 const NOTHING = { first: [], guard: [], isAsync: false } as const;
 
-function connectionCode(nodes: AtLeastOne<TcpBackendNode<"host">>, trace: Trace): ConnectionPart {
+function connectionCode(
+  nodes: AtLeastOne<TcpBackendNode<"host">>,
+  { trace }: Pick<BackendScope, "trace">,
+): ConnectionPart {
   const weighted = nodes.filter(({ weight }) => weight > 0);
   const [only, ...others] = weighted.filter(({ isRefused }) => isRefused !== true);
   if (only === undefined) return NO_SERVER;

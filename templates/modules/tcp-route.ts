@@ -30,9 +30,10 @@ export function tcpRouteModule(
   { path, inputs, trace }: TcpRouteContext,
 ): PrintedModule {
   const expressions = new Expressions();
-  const policies = route.policies.flatMap((use) => policyParts(use, { expressions, trace }));
+  const scope = { expressions, trace };
+  const policies = route.policies.flatMap((use) => policyParts(use, scope));
   const [first, ...others] = route.backends;
-  const backend = first && backendPart(first, others, trace);
+  const backend = first && backendPart(first, others, scope);
   const parts = [...policies, ...(backend === undefined ? [] : [backend])];
   const isAsync = parts.some((part) => part.isAsync === true);
   const body: Hole[] = [
@@ -70,8 +71,8 @@ function policyParts<Kind extends PolicyKind>(
 function backendPart<Kind extends BackendKind>(
   first: TcpBackendNode<Kind>,
   others: readonly TcpBackendNode[],
-  trace: Trace,
+  scope: ConnectionScope,
 ): ConnectionPart | undefined {
   const same = others.flatMap((node) => (isOfTcpKind(node, first.kind) ? [node] : []));
-  return backendTemplateOf<Kind>(first.kind).connection?.([first, ...same], trace);
+  return backendTemplateOf<Kind>(first.kind).connection?.([first, ...same], scope);
 }

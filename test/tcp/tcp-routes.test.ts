@@ -214,6 +214,35 @@ it("rules over the source decide who may connect", async () => {
   await closed.seen(/bytes\.received=0 .*reason=Authorization/);
 });
 
+it("an expression over the connection computes its server", async () => {
+  const servers = await Promise.all(
+    ["one", "two"].map((name) => startTcpServer((socket) => socket.end(name))),
+  );
+  const [one, two] = servers.map(({ port }) => port);
+  const route = (target: string, allowPrivate: readonly string[] = ["127.0.0.0/8"]) =>
+    startGateway({
+      listeners: [
+        listener({
+          policies: { authorization: { rules: ["source.port > 0"] } },
+          backends: [{ dynamic: { target, allowPrivate } }],
+        }),
+      ],
+    });
+  const chosen = await route(
+    `source.address == "127.0.0.1" && destination.port > 0 ? "127.0.0.1:${one}" : "127.0.0.1:${two}"`,
+  );
+  const client = new RawClient(chosen.port, { allowHalfOpen: true });
+  await client.receives("one");
+  client.socket.end();
+  await chosen.seen(new RegExp(`endpoint=127.0.0.1:${one} `));
+  const closed = await route(`"127.0.0.1:${two}"`, []);
+  await new RawClient(closed.port, { allowHalfOpen: true }).closes();
+  await closed.seen(/reason=ForbiddenDestination/);
+  const none = await route("destination.hostname");
+  await new RawClient(none.port, { allowHalfOpen: true }).closes();
+  await none.seen(/the target's expression has no value.*reason=UpstreamFailure/);
+});
+
 it("TLS to the backend is the gateway's, with its certificate", async () => {
   const folder = temporaryFolder();
   makeCertificate(folder, "ca");
@@ -339,6 +368,12 @@ it("what means nothing for a connection is refused when it is built", () => {
   const backends = [to(1)];
   const policies = (each: object) => [listener({ policies: each, backends })];
   const route = { backends };
+  const computed = (target: string) => [
+    listener({
+      policies: { authorization: { rules: ["source.port > 0"] } },
+      backends: [{ dynamic: { target } }],
+    }),
+  ];
   for (const [listeners, codes] of [
     [policies({ cors: { allowOrigins: ["*"] } }), ["misplaced-field"]],
     [policies({ http: { version: "HTTP2" } }), ["misplaced-field"]],
@@ -356,6 +391,9 @@ it("what means nothing for a connection is refused when it is built", () => {
     [[{ ...listener(), routes: [] }], ["wrong-routes"]],
     [[{ tcpRoutes: [route] }], ["wrong-routes"]],
     [[{ protocol: "TLS", tcpRoutes: [{ backends: [{ dynamic: {} }] }] }], ["open-proxy"]],
+    [[listener({ backends: [{ dynamic: { target: "source.address" } }] })], ["open-proxy"]],
+    [computed("request.path"), ["needs-source"]],
+    [computed("source.port"), ["cel-wrong-result"]],
     [[listener(route), { name: "b", routes: [{ backends }] }], ["protocol-conflict"]],
   ] as const) {
     expect(refusals({ listeners: [...listeners] }), JSON.stringify(listeners)).toEqual(

@@ -1,4 +1,5 @@
 import { type BackendKind, type BackendValues, backends } from "../../backends/index.ts";
+import { serviceReferenceSchema } from "../../backends/parts/service-reference.ts";
 import {
   type Infer,
   integer,
@@ -9,7 +10,6 @@ import {
   unsupportedBut,
 } from "../../schema/schema.ts";
 import { ownPoliciesSchema, serviceBackendPoliciesSchema } from "./backend-policies.ts";
-import { serviceReferenceSchema } from "./services.ts";
 
 /** Type of a valid backend. */
 export type BackendValue = Infer<ReturnType<typeof routeBackendSchema>>;
@@ -50,11 +50,11 @@ function backendFields() {
       },
     ),
     policies: ownPoliciesSchema("backend"),
-    service: serviceReferenceSchema(),
+    service: serviceReferenceSchema,
     backend: shortText("Name of one of the file's `backends`.", { refersTo: ["backend"] }),
     internal: unsupportedBut(
-      "requests that pass the gateway twice",
-      "route to the other backend directly",
+      "routes to an admin API",
+      "open the admin page of `gwc run`; metrics and readiness are on the ports of STATS_ADDR and READINESS_ADDR",
     ),
     routeGroup: shortText(
       "Name of one of the file's `routeGroups`, whose routes handle the requests of this route with its policies. It must be the only backend.",

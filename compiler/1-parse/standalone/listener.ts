@@ -30,7 +30,7 @@ export function bindSchema() {
       tunnelProtocol: tunnelProtocolSchema(),
       mode: choice("`standard`: clients connect to the port.", ["standard"], {
         default: "standard",
-        unsupportedValues: { internal: "ports that only routes of the gateway reach" },
+        unsupportedValues: { internal: "ports that only decrypted tunnels reach" },
         misplacedFieldHints: { internal: "route to the other backend directly" },
       }),
     },

@@ -3,9 +3,6 @@ import { type Infer, integer, list, map, object, shortText } from "../../schema/
 /** Type of a valid item of the file's `services`. */
 export type ServiceValue = Infer<ReturnType<typeof declaredServiceSchema>>;
 
-/** Type of a valid reference to a service. */
-export type ServiceReferenceValue = Infer<ReturnType<typeof serviceReferenceSchema>>;
-
 /** Schema of an item of the file's `services`. */
 export function declaredServiceSchema() {
   return object(
@@ -32,24 +29,5 @@ export function declaredServiceSchema() {
       }),
     },
     { required: ["name", "hostname", "ports"] },
-  );
-}
-
-/** Schema of `service` of a backend. */
-export function serviceReferenceSchema() {
-  return object(
-    {
-      name: shortText("`NAMESPACE/NAME` of one of the file's `services`.", {
-        pattern: "^[^/]+/[^/]+$",
-        form: "NAMESPACE/NAME",
-        refersTo: ["service"],
-        examples: ["default/my-model"],
-      }),
-      port: integer("Port of the service.", 1, 65_535),
-    },
-    {
-      required: ["name", "port"],
-      description: "One of the file's `services`, with `policies.inferenceRouting`.",
-    },
   );
 }

@@ -1,9 +1,9 @@
 import { type BackendKind, type BackendValues, backends } from "../../backends/index.ts";
 import { connectionKeys } from "../../backends/parts/connection-sections.ts";
 import { serverNameSchema } from "../../backends/parts/server-name.ts";
+import { serviceReferenceSchema } from "../../backends/parts/service-reference.ts";
 import { type Traffic, trafficText } from "../../model/traffic.ts";
 import { policies } from "../../policies/index.ts";
-import { SERVICE_INSTEAD } from "../../schema/refused-features.ts";
 import {
   type Infer,
   ignored,
@@ -14,7 +14,6 @@ import {
   object,
   type Schema,
   shortText,
-  unsupportedBut,
 } from "../../schema/schema.ts";
 import { OWN_CONNECTION } from "./backend-policies.ts";
 import type { RoutePolicies } from "./policies.ts";
@@ -100,7 +99,7 @@ function backendSchema<Policies>(requestPolicies: Schema<Policies>) {
         ...own,
         description: OWN_CONNECTION,
       },
-      service: unsupportedBut("services of a mesh", SERVICE_INSTEAD),
+      service: serviceReferenceSchema,
       backend: serverNameSchema,
       ai: misplaced("LLM requests"),
     },

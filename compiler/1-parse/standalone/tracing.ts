@@ -1,7 +1,7 @@
 import { backendPolicySchemas } from "../../backends/parts/policies-schema.ts";
+import { serviceReferenceSchema } from "../../backends/parts/service-reference.ts";
 import { SAMPLINGS, SPAN_FILTER, TRACES } from "../../config/frontend-fields.ts";
 import { captureSchema } from "../../config/message-capture.ts";
-import { SERVICE_INSTEAD } from "../../schema/refused-features.ts";
 import {
   choice,
   either,
@@ -17,7 +17,6 @@ import {
   shortText,
   text,
   unsupported,
-  unsupportedBut,
   type ValueCheck,
 } from "../../schema/schema.ts";
 
@@ -86,7 +85,7 @@ export function processTracingSchema() {
 export function collectorFields(defaultPath: string) {
   return {
     host: text("`host:port` of the OTLP server, or its URL.", { readAtStart: true }),
-    service: unsupportedBut("services of a mesh", SERVICE_INSTEAD),
+    service: serviceReferenceSchema,
     backend: shortText("Name of one of the file's `backends`, which is the OTLP server."),
     policies: object(
       {

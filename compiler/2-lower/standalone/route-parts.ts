@@ -26,6 +26,7 @@ import {
 } from "../../diagnostics/diagnostic.ts";
 import { guarded } from "../../diagnostics/guarded.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-policies.ts";
+import { backendOfService } from "../../model/server-address.ts";
 import type { Traffic } from "../../model/traffic.ts";
 import { type PolicyConfig, type PolicyKind, policyOf } from "../../policies/index.ts";
 import { validated } from "../../schema/schema.ts";
@@ -171,9 +172,13 @@ function readBackend(
   const own = readOwnPolicies(backend.policies, place);
   const ownPolicies = readPoliciesOfBackend(backend.policies, place, diagnostics);
   const weight = backend.weight === undefined ? {} : { weight: backend.weight };
-  const { backend: name } = backend;
+  const { service } = backend;
+  const picking = backend.policies?.inferenceRouting;
+  const isServer = service !== undefined && picking === undefined;
+  const name = isServer ? backendOfService(service) : backend.backend;
   if (name !== undefined) {
-    const found = findBackend(name, childOf(origin, "backend"), backends, diagnostics);
+    const at = childOf(origin, isServer ? "service" : "backend");
+    const found = findBackend(name, at, backends, diagnostics);
     if (found === undefined) return undefined;
     const inherited = mergeBackendPolicies(ofRoute, found.policies);
     const kinds = ownPolicies.map(({ kind }) => kind);
@@ -186,9 +191,8 @@ function readBackend(
     };
   }
   const use = { policies: mergeBackendPolicies(ofRoute, own), ...weight };
-  const { service } = backend;
-  if (service !== undefined) {
-    const pool = services.pool(service, backend, origin);
+  if (service !== undefined && picking !== undefined) {
+    const pool = services.pool(service, picking, origin);
     return pool && { ...use, ...pool, ownPolicies };
   }
   reportIdlePicker(backend, place, diagnostics);
@@ -245,7 +249,7 @@ export function readNamedBackends(
   values: readonly (NamedBackendValue | undefined)[],
   { origin, ...context }: Omit<FileContext, "backends"> & { readonly origin: Origin },
 ): ReadonlyMap<string, RouteBackend> {
-  const found = new Map<string, RouteBackend>();
+  const found = new Map<string, RouteBackend>(context.services.backends());
   values.forEach((each, index) => {
     if (each === undefined) return;
     const at = childOf(origin, index);

@@ -115,7 +115,7 @@ export function lowerServed(
   ];
   if (broken.length === 0) {
     reportIdleGroups(groups, groupUse, diagnostics);
-    services.reportIdle();
+    services.reportIdle(file);
   }
   const { llm, mcp } = file;
   const isIdle = [file.gateways, llm, mcp].every((each) => each === undefined);

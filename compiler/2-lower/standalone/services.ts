@@ -1,23 +1,25 @@
-import type { BackendValue } from "../../1-parse/standalone/backend.ts";
-import type { ServiceReferenceValue, ServiceValue } from "../../1-parse/standalone/services.ts";
+import type { ServiceValue } from "../../1-parse/standalone/services.ts";
+import { serverAddress } from "../../backends/index.ts";
+import type { PickingValue } from "../../backends/inference-pool/picking.ts";
 import { type ServicePool, servicePool } from "../../backends/inference-pool/service-pool.ts";
 import { readOwnPolicies } from "../../backends/parts/read-policies.ts";
 import { isPartial } from "../../config/broken-parts.ts";
+import { findBackend } from "../../config/named-backends.ts";
+import type { RouteBackend } from "../../config/resources.ts";
 import {
   type ConfigPath,
   childOf,
   type Diagnostics,
-  keyPlace,
   type Origin,
 } from "../../diagnostics/diagnostic.ts";
-import { suggest } from "../../diagnostics/suggestion.ts";
 import { hostAndPort } from "../../model/host-url.ts";
+import { backendOfService, type ServiceReference } from "../../model/server-address.ts";
+import type { Text } from "../../model/texts.ts";
 
 /** The services of a file, which backends can refer to. */
 export class Services {
   readonly #services: readonly Service[];
   readonly #diagnostics: Diagnostics;
-  readonly #used: Set<Service> = new Set();
 
   constructor(
     values: readonly (ServiceValue | undefined)[],
@@ -35,61 +37,68 @@ export class Services {
 
   /** Returns a service as a backend whose server a picker chooses; `undefined` if it has a mistake (reported). */
   pool(
-    service: ServiceReferenceValue,
-    { policies }: Pick<BackendValue, "policies">,
+    service: ServiceReference,
+    picking: PickingValue,
     origin: Origin,
   ): (ServicePool & { readonly origin: Origin }) | undefined {
     const at = childOf(origin, "service");
     const address = this.#address(service, at);
-    const picking = policies?.inferenceRouting;
-    if (picking === undefined) {
-      this.#diagnostics.report("not-built-yet", keyPlace(at), {
-        what: "services without policies.inferenceRouting",
-        field: '"service"',
-        instead: "name its host: backends: [{ host: NAME:PORT }]",
-      });
-      return undefined;
-    }
     if (address === undefined) return undefined;
     const place = childOf(origin, "policies", "inferenceRouting");
     const pool = servicePool(address, picking, { origin: place, policies: readOwnPolicies });
     return { ...pool, origin: at };
   }
 
-  /** Reports services that no backend refers to. */
-  reportIdle(): void {
+  /** Returns the ports of the services as backends, by the names that `backendOfService` returns. */
+  backends(): ReadonlyMap<string, RouteBackend> {
+    const all = this.#services.flatMap((service) =>
+      Object.entries(service.ports).flatMap(([port, target]) =>
+        namesOf(service).map((name) => {
+          const address = hostAndPort(service.hostname, target);
+          const { origin, isPartial } = service;
+          const backend: RouteBackend = { kind: "host", config: { address }, origin, isPartial };
+          return [backendOfService({ name, port: Number(port) }), backend] as const;
+        }),
+      ),
+    );
+    return new Map(all);
+  }
+
+  /** Reports services that nothing in the file refers to. */
+  reportIdle(file: unknown): void {
+    const used = referencesIn(file);
     for (const service of this.#services) {
-      if (this.#used.has(service)) continue;
+      if (namesOf(service).some((each) => used.has(each))) continue;
       const { name, origin } = service;
       this.#diagnostics.report("unused-service", childOf(origin, "name"), { name });
     }
   }
 
-  #address({ name, port }: ServiceReferenceValue, origin: Origin): string | undefined {
-    const found = this.#services.find((service) => namesOf(service).includes(name));
-    if (found === undefined) {
-      const names = this.#services.flatMap(namesOf);
-      const near = suggest(name, names);
-      this.#diagnostics.report("missing-reference", childOf(origin, "name"), {
-        what: `service "${name}"`,
-        candidates: names.map((each) => `"${each}"`),
-        place: "define services under `services` of the file, each with a `name` and a `hostname`",
-        ...(near === undefined ? {} : { near }),
-      });
-      return undefined;
-    }
-    this.#used.add(found);
-    const target = found.ports[port];
-    if (target === undefined) {
-      this.#diagnostics.report("missing-reference", childOf(origin, "port"), {
-        what: `port ${port} of service "${name}"`,
-        candidates: Object.keys(found.ports),
-      });
-      return undefined;
-    }
+  #address(reference: ServiceReference, origin: Origin): Text | undefined {
+    const name = backendOfService(reference);
+    const found = findBackend(name, origin, this.backends(), this.#diagnostics);
     // Mistakes of the service are reported there.
-    return found.isPartial ? undefined : hostAndPort(found.hostname, target);
+    if (found === undefined || found.isPartial === true) return undefined;
+    return serverAddress(found);
   }
+}
+
+/** Returns the names of the services that a file refers to. */
+function referencesIn(file: unknown): ReadonlySet<string> {
+  const found = new Set<string>();
+  const walk = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    if ("service" in value && isReference(value.service)) found.add(value.service.name);
+    for (const each of Object.values(value)) walk(each);
+  };
+  walk(file);
+  return found;
+}
+
+function isReference(value: unknown): value is { readonly name: string } {
+  return (
+    typeof value === "object" && value !== null && "name" in value && typeof value.name === "string"
+  );
 }
 
 interface Service extends ServiceValue {

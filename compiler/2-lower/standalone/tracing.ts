@@ -2,6 +2,7 @@ import type { frontendFields } from "../../1-parse/kubernetes/schemas/frontend.t
 import type { FrontendValue } from "../../1-parse/standalone/frontend.ts";
 import type { ProcessValue } from "../../1-parse/standalone/process.ts";
 import type { ProcessTracingValue, TracingValue } from "../../1-parse/standalone/tracing.ts";
+import { namedDestination } from "../../backends/parts/callout-server.ts";
 import type { ExpressionConfig } from "../../backends/parts/expressions.ts";
 import { readHeaders } from "../../backends/parts/header-fields.ts";
 import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
@@ -97,15 +98,14 @@ function readTracing(value: TracingValue, origin: Origin): TracingConfig {
 
 /** Reads an OTLP server of a file; `origin` is that of its description. */
 export function readCollector(
-  { host, backend: name = "", policies, protocol = "grpc", path }: CollectorValue,
+  { policies, protocol = "grpc", path, ...server }: CollectorValue,
   defaultPath: string,
   origin: Origin,
 ): CollectorConfig {
   return {
     destination: {
-      to: host === undefined ? { name } : { host },
+      ...namedDestination(server, origin),
       policies: readBackendPolicies(policies, childOf(origin, "policies")),
-      origin: childOf(origin, host === undefined ? "backend" : "host"),
     },
     protocol,
     path: path ?? defaultPath,
@@ -113,7 +113,10 @@ export function readCollector(
   };
 }
 
-type CollectorValue = Pick<TracingValue, "host" | "backend" | "policies" | "protocol" | "path">;
+type CollectorValue = Pick<
+  TracingValue,
+  "host" | "backend" | "service" | "policies" | "protocol" | "path"
+>;
 
 /** Reads the tracing of a GatewayPolicy; `server` is its collector. */
 export function readKubernetesTracing(

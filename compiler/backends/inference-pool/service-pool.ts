@@ -1,3 +1,4 @@
+import type { Text } from "../../model/texts.ts";
 import type { LowerContext } from "../backend.ts";
 import type { InferencePoolConfig } from "./inference-pool-config.ts";
 import { lowerPicking, type PickingValue } from "./picking.ts";
@@ -10,7 +11,7 @@ export interface ServicePool {
 
 /** Returns a pool of the servers of a service at `address`. */
 export function servicePool(
-  address: string,
+  address: Text,
   picking: PickingValue,
   context: LowerContext,
 ): ServicePool {

@@ -1,15 +1,15 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { type BackendReferenceValue, backendReference } from "../../manifests/field-types.ts";
 import type { DestinationConfig } from "../../model/destinations.ts";
+import { isServerName, type NamedAddress, serverAddressOf } from "../../model/server-address.ts";
 import type { ServerConfig } from "../../model/server-policies.ts";
-import type { Text } from "../../model/texts.ts";
-import { SERVICE_INSTEAD } from "../../schema/refused-features.ts";
-import { object, text, unsupportedBut } from "../../schema/schema.ts";
+import { object, text } from "../../schema/schema.ts";
 import { type CalloutTarget, calloutTarget, grpcTarget } from "./callout-target.ts";
 import { type ConnectionValue, connectionSchemas } from "./connection-schema.ts";
 import { type DestinationContext, resolveDestination } from "./destination.ts";
 import { readConnection } from "./read-connection.ts";
-import { serverNameSchema } from "./server-name.ts";
+import { serverKeys, serverNameSchema } from "./server-name.ts";
+import { serviceReferenceSchema } from "./service-reference.ts";
 
 /** Fields of a file that name the server of a policy; exactly one of `serverKeys` is set. */
 export const serverFields = {
@@ -17,7 +17,7 @@ export const serverFields = {
     readAtStart: true,
     examples: ["127.0.0.1:8080"],
   }),
-  service: unsupportedBut("services of a mesh", SERVICE_INSTEAD),
+  service: serviceReferenceSchema,
   backend: serverNameSchema,
 };
 
@@ -38,18 +38,23 @@ export const serverWords = {
 
 /** Reads the server that a file's policy names. */
 export function lowerServer(
-  given: {
-    readonly host?: Text;
-    readonly backend?: string;
-    readonly policies?: ConnectionValue;
-  },
+  given: NamedAddress & { readonly policies?: ConnectionValue },
   origin: Origin,
 ): DestinationConfig {
-  const { host, backend: name = "", policies } = given;
+  const { policies } = given;
   const own = policies && readConnection(policies, childOf(origin, "policies"));
-  return host === undefined
-    ? { to: { name }, policies: own, origin: childOf(origin, "backend") }
-    : { to: { host }, policies: own, origin: childOf(origin, "host") };
+  return { ...namedDestination(given, origin), policies: own };
+}
+
+/** Returns the server that a file names, without policies of its own. */
+export function namedDestination(
+  given: NamedAddress,
+  origin: Origin,
+): Pick<DestinationConfig, "to" | "origin"> {
+  const address = serverAddressOf(given);
+  const key = serverKeys.find((each) => given[each] !== undefined) ?? "host";
+  const to = isServerName(address) ? { name: address.name } : { host: address };
+  return { to, origin: childOf(origin, key) };
 }
 
 /** Returns the fields of a manifest that name the server of a policy; exactly one of them is set. */
