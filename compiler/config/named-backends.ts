@@ -1,4 +1,4 @@
-import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import { serviceOfBackend } from "../model/server-address.ts";
 import type { RouteBackend } from "./resources.ts";
@@ -15,20 +15,38 @@ export function findBackend(
   if (found !== undefined) return found;
   const service = serviceOfBackend(name);
   const all = [...named.keys()];
-  const names =
-    service === undefined
-      ? all.filter((each) => serviceOfBackend(each) === undefined)
-      : all.flatMap((each) => serviceOfBackend(each) ?? []);
-  const near = suggest(service ?? name, names);
-  const params = {
-    what: service === undefined ? `backend "${name}"` : `service "${service}"`,
-    candidates: names.map((each) => `"${each}"`),
-    place:
-      service === undefined
-        ? "add it to `backends` of the file, with its `name`"
-        : "add it to `services` of the file, with `name`, `hostname` and `ports`",
-    ...(near === undefined ? {} : { near }),
-  };
-  diagnostics.report("missing-reference", origin, params);
+  if (service === undefined) {
+    const names = all.filter((each) => serviceOfBackend(each) === undefined);
+    reportMissing(`backend "${name}"`, name, names, BACKENDS, origin, diagnostics);
+    return undefined;
+  }
+  const known = all.flatMap((each) => serviceOfBackend(each) ?? []);
+  const ports = known.filter((each) => each.name === service.name);
+  if (ports.length > 0) {
+    const what = `port ${service.port} of service "${service.name}"`;
+    const candidates = ports.map(({ port }) => String(port));
+    diagnostics.report("missing-reference", childOf(origin, "port"), { what, candidates });
+  } else {
+    const names = [...new Set(known.map((each) => each.name))];
+    const at = childOf(origin, "name");
+    reportMissing(`service "${service.name}"`, service.name, names, SERVICES, at, diagnostics);
+  }
   return undefined;
+}
+
+const BACKENDS = "add it to `backends` of the file, with its `name`";
+const SERVICES = "add it to `services` of the file, with `name`, `hostname` and `ports`";
+
+function reportMissing(
+  what: string,
+  name: string,
+  names: readonly string[],
+  place: string,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): void {
+  const near = suggest(name, names);
+  const candidates = names.map((each) => `"${each}"`);
+  const params = { what, candidates, place, ...(near === undefined ? {} : { near }) };
+  diagnostics.report("missing-reference", origin, params);
 }

@@ -41,7 +41,12 @@ export function backendOfService({ name, port }: ServiceReference): string {
   return `${SERVICE}${name}:${port}`;
 }
 
-/** Returns `NAMESPACE/NAME:PORT` of the service that a backend is; `undefined` if it is none. */
-export function serviceOfBackend(name: string): string | undefined {
-  return name.startsWith(SERVICE) ? name.slice(SERVICE.length) : undefined;
+/** Returns the port of a service that a backend is; `undefined` if it is not a service. */
+export function serviceOfBackend(backend: string): ServiceReference | undefined {
+  if (!backend.startsWith(SERVICE)) return undefined;
+  const colon = backend.lastIndexOf(":");
+  return {
+    name: backend.slice(SERVICE.length, colon),
+    port: Number(backend.slice(colon + 1)),
+  };
 }

@@ -46,7 +46,7 @@ export function passToComputed(
 }
 
 /** Returns the client of a connection for expressions, with the server name that it has sent. */
-export function clientOf({ socket, serverName }: Connection): ConnectedClient {
+export function clientOfConnection({ socket, serverName }: Connection): ConnectedClient {
   return connectedClient(socket, serverName);
 }
 

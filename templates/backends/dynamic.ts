@@ -106,7 +106,7 @@ function connectionCode(
       ${returned(expressions.use(target.code))}
     }
   `;
-  const given = isRead ? code`${imported(TCP, "clientOf")}(connection)` : code``;
+  const given = isRead ? code`${imported(TCP, "clientOfConnection")}(connection)` : code``;
   return {
     declaration: join([destinations, computed], "\n\n"),
     step: code`return ${imported(TCP, "passToComputed")}(connection, destinations, destinationOf(${given}));`,

@@ -235,7 +235,7 @@ it("an expression over the connection computes its server", async () => {
   await client.receives("one");
   client.socket.end();
   await chosen.seen(new RegExp(`endpoint=127.0.0.1:${one} `));
-  const closed = await route(`"127.0.0.1:${two}"`, []);
+  const closed = await route(`"127.0.0.1:${two}"`, ["10.0.0.0/8"]);
   await new RawClient(closed.port, { allowHalfOpen: true }).closes();
   await closed.seen(/reason=ForbiddenDestination/);
   const none = await route("destination.hostname");

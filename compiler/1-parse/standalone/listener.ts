@@ -31,7 +31,7 @@ export function bindSchema() {
       mode: choice("`standard`: clients connect to the port.", ["standard"], {
         default: "standard",
         unsupportedValues: { internal: "ports that only decrypted tunnels reach" },
-        misplacedFieldHints: { internal: "route to the other backend directly" },
+        misplacedFieldHints: { internal: TUNNELS_INSTEAD },
       }),
     },
     { required: ["port", "listeners"], hasParts: true, misplacedFieldHints: policiesElsewhere },

@@ -1,4 +1,5 @@
 import type { ServiceValue } from "../../1-parse/standalone/services.ts";
+import { UNRESOLVED } from "../../backends/ai/refused-models.ts";
 import { serverAddress } from "../../backends/index.ts";
 import type { PickingValue } from "../../backends/inference-pool/picking.ts";
 import { type ServicePool, servicePool } from "../../backends/inference-pool/service-pool.ts";
@@ -54,8 +55,8 @@ export class Services {
     const all = this.#services.flatMap((service) =>
       Object.entries(service.ports).flatMap(([port, target]) =>
         namesOf(service).map((name) => {
-          const address = hostAndPort(service.hostname, target);
           const { origin, isPartial } = service;
+          const address = isPartial ? UNRESOLVED : hostAndPort(service.hostname, target);
           const backend: RouteBackend = { kind: "host", config: { address }, origin, isPartial };
           return [backendOfService({ name, port: Number(port) }), backend] as const;
         }),

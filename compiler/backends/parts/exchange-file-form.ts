@@ -6,6 +6,7 @@ import type {
   TokenEndpointConfig,
   TokenExchangeConfig,
 } from "../../model/token-exchange.ts";
+import { SERVICE_INSTEAD } from "../../schema/refused-features.ts";
 import {
   boolean,
   choice,
@@ -14,6 +15,7 @@ import {
   object,
   type Schema,
   text,
+  unsupportedBut,
 } from "../../schema/schema.ts";
 import { clientAuthSchema, readClientAuth } from "./client-authentication.ts";
 import {
@@ -37,7 +39,6 @@ import { readServerConnection } from "./read-server-connection.ts";
 import { readSentPlace } from "./sent-credentials.ts";
 import { serverConnectionSchemas } from "./server-connection-schema.ts";
 import { serverKeys, serverNameSchema } from "./server-name.ts";
-import { serviceReferenceSchema } from "./service-reference.ts";
 
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
 const JWT = "urn:ietf:params:oauth:token-type:jwt";
@@ -63,7 +64,7 @@ function endpointFields() {
       examples: ["https://login.example.com"],
     }),
     backend: serverNameSchema,
-    service: serviceReferenceSchema,
+    service: unsupportedBut("services of a mesh", SERVICE_INSTEAD),
     policies: endpointPolicies,
   };
 }

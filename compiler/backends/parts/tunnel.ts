@@ -1,12 +1,12 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { serverAddressOf } from "../../model/server-address.ts";
 import type { TunnelConfig } from "../../model/server-policies.ts";
-import { type Infer, object, type Schema, text } from "../../schema/schema.ts";
+import { SERVICE_INSTEAD } from "../../schema/refused-features.ts";
+import { type Infer, object, type Schema, text, unsupportedBut } from "../../schema/schema.ts";
 import { connectionSchemas } from "./connection-schema.ts";
 import { readConnection } from "./read-connection.ts";
 import { credentialSchema } from "./sent-credentials.ts";
 import { serverNameSchema } from "./server-name.ts";
-import { serviceReferenceSchema } from "./service-reference.ts";
 
 /** Returns the schema of `backendTunnel` in a file. */
 export function tunnelSchema() {
@@ -27,7 +27,7 @@ export function tunnelSchema() {
             readAtStart: true,
             examples: ["proxy.internal:3128"],
           }),
-          service: serviceReferenceSchema,
+          service: unsupportedBut("services of a mesh", SERVICE_INSTEAD),
           backend: serverNameSchema,
         },
         { exactlyOneOf: ["host", "service", "backend"], description: "The proxy." },

@@ -6,10 +6,10 @@ export const routingMessages = {
     severity: "error",
     text: ({ port }) => `the annotation "internal-ports" closes port ${port} to clients`,
     hint: () =>
-      "route to the backends of this listener directly, and remove it: a gateway cannot call its own listeners",
+      "remove the annotation to open the port, or let clients open tunnels to a `dynamic` backend with `connect: {}`",
     explanation:
-      "agentgateway does not open ports of this annotation, and lets routes of the gateway forward to them. gwc opens the " +
-      "port of every listener, so this one is not served.",
+      "agentgateway does not open ports of this annotation: only tunnels that it decrypts reach them. gwc decrypts no " +
+      "tunnels, so this listener is not served.",
   }),
   "port-taken": message<{ port: number; by: string }>({
     severity: "error",
