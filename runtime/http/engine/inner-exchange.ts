@@ -7,8 +7,8 @@ import {
   type InnerListener,
   InnerRequest,
   InnerResponse,
-  type InnerUpgrade,
 } from "./inner-request.ts";
+import { type InnerUpgrade, innerUpgrade } from "./inner-tunnel.ts";
 
 /** A call to a server as an exchange of its own, so that policies can act on it. */
 export interface CallExchange {
@@ -30,7 +30,7 @@ export function callExchange(
   if (!(outer instanceof EngineExchange)) throw new Error("the exchange has no connection");
   const { httpVersion, socket } = outer.received;
   const request = new InnerRequest({ method, url: path, headers, body, httpVersion, socket });
-  const call = new InnerResponse(listener, upgrade);
+  const call = new InnerResponse(listener, upgrade && innerUpgrade(upgrade));
   const exchange = new InnerExchange(outer, request, call);
   call.on("close", () => {
     if (!call.writableFinished) exchange.clientLeft();

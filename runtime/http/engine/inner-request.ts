@@ -1,6 +1,5 @@
 import { type BodySink, type BodySource, isBodySource } from "../body/body.ts";
 import { isFieldValue, isToken } from "../http1/fields.ts";
-import type { UpstreamTunnel } from "../upstream/upstream.ts";
 import type { EngineConnection, EngineRequest, EngineResponse, EngineUpgrade } from "./engine.ts";
 
 /** Receives the response to a request that the gateway sends to itself. */
@@ -52,7 +51,7 @@ export class InnerRequest implements EngineRequest {
     // Only a response of HTTP/1.0 resets its connection, which here belongs to other requests too.
     this.httpVersion = httpVersion === "1.0" ? "1.1" : httpVersion;
     this.socket = socket;
-    this.#body = isBodySource(body) ? body : bufferOf(body ?? "");
+    this.#body = isBodySource(body) ? body : innerBytes(body ?? "");
   }
 
   /** Announced bytes of the body; `undefined` if it arrives in pieces without a length. */
@@ -86,72 +85,10 @@ export class InnerRequest implements EngineRequest {
   }
 }
 
-function bufferOf(body: string | Uint8Array): Buffer {
+/** Returns the bytes of a body, which are not copied. */
+export function innerBytes(body: string | Uint8Array): Buffer {
   if (typeof body === "string") return Buffer.from(body);
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-}
-
-/** Another protocol that a request asks for. */
-export interface InnerUpgrade {
-  readonly protocol: string;
-  /** The protocol has changed: `tunnel` takes the bytes of the client. */
-  readonly onSwitch: (headers: readonly string[], tunnel: UpstreamTunnel) => void;
-}
-
-function accept(head: readonly string[], { onSwitch }: InnerUpgrade): BodySource {
-  const tunnel = new InnerTunnel();
-  onSwitch(head, tunnel);
-  return tunnel;
-}
-
-/** Bytes of a client that has left HTTP: written on one side, and read on the other. */
-class InnerTunnel implements UpstreamTunnel, BodySource {
-  readonly length = undefined;
-  /** Pieces that arrived before they are read. */
-  readonly #early: Buffer[] = [];
-  #hasEnded = false;
-  #isPaused = true;
-  #sink: BodySink | undefined;
-  #drain: (() => void) | undefined;
-
-  write(chunk: Uint8Array): boolean {
-    const piece = bufferOf(chunk);
-    if (this.#sink === undefined) this.#early.push(piece);
-    else this.#sink.onData(piece);
-    return !this.#isPaused;
-  }
-
-  onDrain(listener: () => void): void {
-    this.#drain = listener;
-  }
-
-  end(): void {
-    this.#hasEnded = true;
-    this.#sink?.onEnd();
-  }
-
-  flow(sink: BodySink): void {
-    this.#sink = sink;
-    this.#isPaused = false;
-    for (const piece of this.#early.splice(0)) sink.onData(piece);
-    if (this.#hasEnded) sink.onEnd();
-    else if (!this.#isPaused) this.#drain?.();
-  }
-
-  pause(): void {
-    this.#isPaused = true;
-  }
-
-  resume(): void {
-    if (!this.#isPaused) return;
-    this.#isPaused = false;
-    this.#drain?.();
-  }
-
-  discard(): void {
-    this.#sink = { onData: () => {}, onEnd: () => {}, onAbort: () => {} };
-    this.resume();
-  }
 }
 
 /** The response to a request that the gateway sends to itself. */
@@ -165,10 +102,9 @@ export class InnerResponse implements EngineResponse, InnerCall {
   readonly upgrade?: EngineUpgrade;
 
   /** `upgrade`: the protocol that the request asks for; absent for HTTP. */
-  constructor(listener: InnerListener, upgrade?: InnerUpgrade) {
+  constructor(listener: InnerListener, upgrade?: EngineUpgrade) {
     this.#listener = listener;
-    if (upgrade !== undefined)
-      this.upgrade = { ...upgrade, accept: (head) => accept(head, upgrade) };
+    if (upgrade !== undefined) this.upgrade = upgrade;
   }
 
   writeHead(status: number, head: readonly string[]): void {

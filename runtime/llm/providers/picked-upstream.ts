@@ -6,7 +6,8 @@ import {
   pickedEndpoint,
 } from "../../backends/inference-pool.ts";
 import { callExchange } from "../../http/engine/inner-exchange.ts";
-import type { InnerListener, InnerUpgrade } from "../../http/engine/inner-request.ts";
+import type { InnerListener } from "../../http/engine/inner-request.ts";
+import type { InnerUpgrade } from "../../http/engine/inner-tunnel.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import type {
   UpgradeHandler,

@@ -40,6 +40,16 @@ function gateway(listener: object, rest: object = {}): object {
 }
 
 const asked = { host: "127.0.0.1:9005" };
+const twoServices = [
+  { name: "a", hostname: "a.test", ports: { 80: 8000, 81: 8001 } },
+  { name: "b", hostname: "b.test", ports: { 80: 8000 } },
+];
+const ofService = { service: { name: "default/a", port: 80 } };
+const processorOfService = { ...ofService, methods: { "tools/*": "full" } };
+const webhookOfService = [{ webhook: { target: ofService } }];
+const guardedByService = { request: webhookOfService, response: webhookOfService };
+const ofTools = [{ mcp: { targets: [target] } }];
+const ofModels = [{ ai: { name: "one", provider: { openAI: { model: "gpt-5" } } } }];
 const limits = {
   ...asked,
   domain: "aa",
@@ -160,13 +170,20 @@ const plainSeeds: readonly object[] = [
         ],
       },
       {
-        services: [
-          { name: "a", hostname: "a.test", ports: { 80: 8000, 81: 8001 } },
-          { name: "b", hostname: "b.test", ports: { 80: 8000 } },
-        ],
+        services: twoServices,
       },
     ),
   ),
+  ...[
+    {
+      routes: [
+        { policies: { mcpGuardrails: { processors: [processorOfService] } }, backends: ofTools },
+      ],
+    },
+    { routes: [{ policies: { mcpGuards: guardedByService }, backends: ofTools }] },
+    { routes: [{ policies: { ai: { promptGuard: guardedByService } }, backends: ofModels }] },
+    { protocol: "TCP", tcpRoutes: [{ backends: [ofService] }] },
+  ].map((listener) => gateway(listener, { services: twoServices })),
   gateway({ routes: [{ policies: { oidc: login }, backends: [host] }] }),
   gateway({ policies: { oidc: login }, routes: [{ backends: [host] }] }),
   ...[{ gateway: {} }, { route: { name: "one" } }].map((target) => ({
