@@ -11,7 +11,7 @@ import { NoIdentity } from "../process/no-identity.ts";
 import { processMetrics } from "../process/offered-values.ts";
 import { SECOND } from "../process/units.ts";
 import { UnusableFile } from "../process/unusable-file.ts";
-import { afterRunning } from "../time/running-time.ts";
+import { afterRunning } from "../time/deadlines.ts";
 import type { KeepAlive, KeepAliveSettings } from "./connection-settings.ts";
 import { joinedMesh } from "./joined-mesh.ts";
 import {

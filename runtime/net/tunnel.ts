@@ -1,4 +1,4 @@
-import { afterRunning } from "../time/running-time.ts";
+import { afterRunning } from "../time/deadlines.ts";
 import type { Connect, OpenTunnel } from "./connector.ts";
 
 /** A proxy refused to open a tunnel. */

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { afterRunning } from "../time/running-time.ts";
+import { afterRunning } from "../time/deadlines.ts";
 
 /** The hello or other first bytes of a connection, with everything received; or why nothing arrived. */
 export type ReceivedHello =

@@ -2,20 +2,20 @@ import { stripVTControlCharacters, styleText } from "node:util";
 import { describe, expect, it } from "vitest";
 import { fitTerminal } from "../../compiler/diagnostics/report/fit-terminal.ts";
 
-function fit(line: string): string[] {
+function fitted(line: string): string[] {
   return fitTerminal(line, 40).split("\n");
 }
 
 describe("lines that are wider than the terminal", () => {
   it("are broken below the text of a hint", () => {
-    expect(fit("  = hint: bind them to loopback, or block the port")).toEqual([
+    expect(fitted("  = hint: bind them to loopback, or block the port")).toEqual([
       "  = hint: bind them to loopback, or",
       "          block the port",
     ]);
   });
 
   it("are broken below the value of a label", () => {
-    expect(fit("   by      shop.yaml:29:13 and everything after it")).toEqual([
+    expect(fitted("   by      shop.yaml:29:13 and everything after it")).toEqual([
       "   by      shop.yaml:29:13 and",
       "           everything after it",
     ]);
@@ -23,7 +23,7 @@ describe("lines that are wider than the terminal", () => {
 
   it("keep their colors", () => {
     const line = styleText("bold", "one difference: the route", { validateStream: false });
-    const broken = fit(`${line} tools of the listener`);
+    const broken = fitted(`${line} tools of the listener`);
     expect(broken.map((each) => stripVTControlCharacters(each))).toEqual([
       "one difference: the route tools of the",
       "  listener",
@@ -34,7 +34,7 @@ describe("lines that are wider than the terminal", () => {
   it("are unchanged if they are the source of a mistake, or one word", () => {
     const source = `12 | ${"a b ".repeat(20)}`;
     const word = `https://example.com/${"a".repeat(60)}`;
-    expect(fit(source)).toEqual([source]);
-    expect(fit(word)).toEqual([word]);
+    expect(fitted(source)).toEqual([source]);
+    expect(fitted(word)).toEqual([word]);
   });
 });
