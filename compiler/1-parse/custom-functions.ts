@@ -21,7 +21,8 @@ import {
 } from "../schema/config-values.ts";
 import { type Schema, schemaAt } from "../schema/schema.ts";
 
-const PATH = ["config", "customFunctions"] as const;
+const NAME = "customFunctions";
+const PATH = ["config", NAME] as const;
 
 /** Replaces calls of `config.customFunctions` in all expressions of a file with the bodies of the functions. */
 export function withCustomFunctions(
@@ -30,7 +31,7 @@ export function withCustomFunctions(
   origin: Origin,
   diagnostics: Diagnostics,
 ): { readonly read: ReadValue; readonly inlined?: InlinedPlaces } {
-  const definitions = childOf(origin, ...PATH);
+  const definitions = childOf(origin, ...pathOf(read.value));
   const functions = readDefinitions(read, origin, diagnostics);
   if (functions === undefined) return { read };
   const keys = new Set<string>();
@@ -56,17 +57,36 @@ export function readDefinitions(
   origin: Origin,
   diagnostics: Diagnostics,
 ): CustomFunctions | undefined {
-  const written = configValueAt(read.value, PATH);
+  const path = pathOf(read.value);
+  const written = configValueAt(read.value, path);
   if (typeof written !== "string") return undefined;
-  const definitions = childOf(origin, ...PATH);
+  const definitions = childOf(origin, ...path);
   const { functions, problems, expressionProblems } = readCustomFunctions(written);
   // Values of the environment would become part of expressions.
-  if (read.expanded.some(({ path }) => path.join() === PATH.join()))
+  if (read.expanded.some((each) => each.path.join() === path.join()))
     diagnostics.report("bad-function", definitions, { problem: "it has an environment variable" });
   for (const { problem, within } of problems)
     diagnostics.report("bad-function", { ...definitions, within }, { problem });
   addProblems(expressionProblems, definitions, diagnostics);
   return functions;
+}
+
+/**
+ * Returns where the functions of a file are. A misplaced field counts too: that is a mistake of its own, and its calls are no
+ * further ones.
+ */
+function pathOf(file: ConfigValue): ConfigPath {
+  const sections = [...keysOf(file), ...keysOf(configValueAt(file, ["config"]))];
+  const places = sections.flatMap((key) => [
+    [key, NAME],
+    ["config", key, NAME],
+  ]);
+  const isThere = (path: ConfigPath) => typeof configValueAt(file, path) === "string";
+  return [PATH, [NAME], ...places].find(isThere) ?? PATH;
+}
+
+function keysOf(value: unknown): readonly string[] {
+  return typeof value === "object" && value !== null ? Object.keys(value) : [];
 }
 
 function mapExpressions(
