@@ -249,7 +249,7 @@ export function readNamedBackends(
   values: readonly (NamedBackendValue | undefined)[],
   { origin, ...context }: Omit<FileContext, "backends"> & { readonly origin: Origin },
 ): ReadonlyMap<string, RouteBackend> {
-  const found = new Map<string, RouteBackend>(context.services.backends());
+  const found = new Map<string, RouteBackend>(context.services.backends);
   values.forEach((each, index) => {
     if (each === undefined) return;
     const at = childOf(origin, index);

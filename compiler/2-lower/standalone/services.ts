@@ -21,6 +21,8 @@ import type { Text } from "../../model/texts.ts";
 export class Services {
   readonly #services: readonly Service[];
   readonly #diagnostics: Diagnostics;
+  /** The ports of the services as backends, by the names that `backendOfService` returns. */
+  readonly backends: ReadonlyMap<string, RouteBackend>;
 
   constructor(
     values: readonly (ServiceValue | undefined)[],
@@ -34,6 +36,7 @@ export class Services {
         ? []
         : [{ ...value, origin: place, isPartial: isPartial(place, context) }];
     });
+    this.backends = new Map(this.#services.flatMap(backendsOf));
   }
 
   /** Returns a service as a backend whose server a picker chooses; `undefined` if it has a mistake (reported). */
@@ -50,23 +53,9 @@ export class Services {
     return { ...pool, origin: at };
   }
 
-  /** Returns the ports of the services as backends, by the names that `backendOfService` returns. */
-  backends(): ReadonlyMap<string, RouteBackend> {
-    const all = this.#services.flatMap((service) =>
-      Object.entries(service.ports).flatMap(([port, target]) =>
-        namesOf(service).map((name) => {
-          const { origin, isPartial } = service;
-          const address = isPartial ? UNRESOLVED : hostAndPort(service.hostname, target);
-          const backend: RouteBackend = { kind: "host", config: { address }, origin, isPartial };
-          return [backendOfService({ name, port: Number(port) }), backend] as const;
-        }),
-      ),
-    );
-    return new Map(all);
-  }
-
   /** Reports services that nothing in the file refers to. */
   reportIdle(file: unknown): void {
+    if (this.#services.length === 0) return;
     const used = referencesIn(file);
     for (const service of this.#services) {
       if (namesOf(service).some((each) => used.has(each))) continue;
@@ -77,11 +66,22 @@ export class Services {
 
   #address(reference: ServiceReference, origin: Origin): Text | undefined {
     const name = backendOfService(reference);
-    const found = findBackend(name, origin, this.backends(), this.#diagnostics);
+    const found = findBackend(name, origin, this.backends, this.#diagnostics);
     // Mistakes of the service are reported there.
     if (found === undefined || found.isPartial === true) return undefined;
     return serverAddress(found);
   }
+}
+
+function backendsOf(service: Service): readonly (readonly [name: string, backend: RouteBackend])[] {
+  const { origin, isPartial } = service;
+  return Object.entries(service.ports).flatMap(([port, target]) =>
+    namesOf(service).map((name) => {
+      const address = isPartial ? UNRESOLVED : hostAndPort(service.hostname, target);
+      const backend: RouteBackend = { kind: "host", config: { address }, origin, isPartial };
+      return [backendOfService({ name, port: Number(port) }), backend] as const;
+    }),
+  );
 }
 
 /** Returns the names of the services that a file refers to. */

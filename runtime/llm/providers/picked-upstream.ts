@@ -56,17 +56,18 @@ class PickedUpstream extends WrappedUpstream {
   }
 
   override send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
-    if (call.exchange === undefined) return new UnsentRequest(handler, NO_CLIENT);
-    const request = new PickedRequest(call, call.exchange, handler);
-    request.start(this.#pool, this.#picker);
-    return request;
+    return this.#ask(call, handler);
   }
 
   override upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest {
-    if (call.exchange === undefined) return new UnsentRequest(handler, NO_CLIENT);
     const onSwitch: UpgradeHandler["onSwitch"] = (headers, tunnel) =>
       handler.onSwitch(headers, tunnel);
-    const request = new PickedRequest(call, call.exchange, handler, { protocol, onSwitch });
+    return this.#ask(call, handler, { protocol, onSwitch });
+  }
+
+  #ask(call: UpstreamCall, handler: UpstreamHandler, upgrade?: InnerUpgrade): UpstreamRequest {
+    if (call.exchange === undefined) return new UnsentRequest(handler, NO_CLIENT);
+    const request = new PickedRequest(call, call.exchange, handler, upgrade);
     request.start(this.#pool, this.#picker);
     return request;
   }
