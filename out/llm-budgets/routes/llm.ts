@@ -179,19 +179,10 @@ const generateContentModels = {
     byModel(
       [
         {
-          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
-          target: translatedTarget({
-            provider: providers["gpt-5"],
-            path: "/v1/responses",
-            client: generateContentClient,
-            format: responsesUpstream,
-            fitModel: fitModelGpt5,
-            dialect: { provider: "gpt-5" },
-          }),
-        },
-        {
-          models: new RegExp(""),
-          when: usesHostedTools,
+          cases: [
+            { models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])") },
+            { models: new RegExp(""), when: usesHostedTools },
+          ],
           target: translatedTarget({
             provider: providers["gpt-5"],
             path: "/v1/responses",
@@ -216,19 +207,10 @@ const generateContentModels = {
     byModel(
       [
         {
-          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
-          target: translatedTarget({
-            provider: providers["gpt-5-mini"],
-            path: "/v1/responses",
-            client: generateContentClient,
-            format: responsesUpstream,
-            fitModel: fitModelGpt5Mini,
-            dialect: { provider: "gpt-5-mini" },
-          }),
-        },
-        {
-          models: new RegExp(""),
-          when: usesHostedTools,
+          cases: [
+            { models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])") },
+            { models: new RegExp(""), when: usesHostedTools },
+          ],
           target: translatedTarget({
             provider: providers["gpt-5-mini"],
             path: "/v1/responses",
@@ -279,31 +261,11 @@ const completionsModels = {
     byModel(
       [
         {
-          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)"),
-          target: translatedTarget({
-            provider: providers["gpt-5"],
-            path: "/v1/responses",
-            client: completionsClient,
-            format: responsesUpstream,
-            fitModel: fitModelGpt5,
-            dialect: { provider: "gpt-5" },
-          }),
-        },
-        {
-          models: new RegExp("^(?!.*-search(?:-|$))"),
-          when: usesHostedTools,
-          target: translatedTarget({
-            provider: providers["gpt-5"],
-            path: "/v1/responses",
-            client: completionsClient,
-            format: responsesUpstream,
-            fitModel: fitModelGpt5,
-            dialect: { provider: "gpt-5" },
-          }),
-        },
-        {
-          models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"),
-          when: reasonsWithTools,
+          cases: [
+            { models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)") },
+            { models: new RegExp("^(?!.*-search(?:-|$))"), when: usesHostedTools },
+            { models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"), when: reasonsWithTools },
+          ],
           target: translatedTarget({
             provider: providers["gpt-5"],
             path: "/v1/responses",
@@ -325,31 +287,11 @@ const completionsModels = {
     byModel(
       [
         {
-          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)"),
-          target: translatedTarget({
-            provider: providers["gpt-5-mini"],
-            path: "/v1/responses",
-            client: completionsClient,
-            format: responsesUpstream,
-            fitModel: fitModelGpt5Mini,
-            dialect: { provider: "gpt-5-mini" },
-          }),
-        },
-        {
-          models: new RegExp("^(?!.*-search(?:-|$))"),
-          when: usesHostedTools,
-          target: translatedTarget({
-            provider: providers["gpt-5-mini"],
-            path: "/v1/responses",
-            client: completionsClient,
-            format: responsesUpstream,
-            fitModel: fitModelGpt5Mini,
-            dialect: { provider: "gpt-5-mini" },
-          }),
-        },
-        {
-          models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"),
-          when: reasonsWithTools,
+          cases: [
+            { models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)") },
+            { models: new RegExp("^(?!.*-search(?:-|$))"), when: usesHostedTools },
+            { models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"), when: reasonsWithTools },
+          ],
           target: translatedTarget({
             provider: providers["gpt-5-mini"],
             path: "/v1/responses",
@@ -396,7 +338,9 @@ const converseModels = {
     byModel(
       [
         {
-          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+          cases: [
+            { models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])") },
+          ],
           target: translatedTarget({
             provider: providers["gpt-5"],
             path: "/v1/responses",
@@ -421,7 +365,9 @@ const converseModels = {
     byModel(
       [
         {
-          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+          cases: [
+            { models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])") },
+          ],
           target: translatedTarget({
             provider: providers["gpt-5-mini"],
             path: "/v1/responses",
@@ -581,19 +527,10 @@ const messagesModels = {
     byModel(
       [
         {
-          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
-          target: translatedTarget({
-            provider: providers["gpt-5"],
-            path: "/v1/responses",
-            client: messagesClient,
-            format: responsesUpstream,
-            fitModel: fitModelGpt5,
-            dialect: { provider: "gpt-5" },
-          }),
-        },
-        {
-          models: new RegExp(""),
-          when: usesHostedTools,
+          cases: [
+            { models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])") },
+            { models: new RegExp(""), when: usesHostedTools },
+          ],
           target: translatedTarget({
             provider: providers["gpt-5"],
             path: "/v1/responses",
@@ -618,19 +555,10 @@ const messagesModels = {
     byModel(
       [
         {
-          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
-          target: translatedTarget({
-            provider: providers["gpt-5-mini"],
-            path: "/v1/responses",
-            client: messagesClient,
-            format: responsesUpstream,
-            fitModel: fitModelGpt5Mini,
-            dialect: { provider: "gpt-5-mini" },
-          }),
-        },
-        {
-          models: new RegExp(""),
-          when: usesHostedTools,
+          cases: [
+            { models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])") },
+            { models: new RegExp(""), when: usesHostedTools },
+          ],
           target: translatedTarget({
             provider: providers["gpt-5-mini"],
             path: "/v1/responses",

@@ -122,19 +122,10 @@ const messagesService: ChatService = {
     byModel(
       [
         {
-          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
-          target: translatedTarget({
-            provider: providers.openai,
-            guard: promptGuard,
-            path: "/v1/responses",
-            client: messagesClient,
-            format: responsesUpstream,
-            dialect: { provider: "openai" },
-          }),
-        },
-        {
-          models: new RegExp(""),
-          when: usesHostedTools,
+          cases: [
+            { models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])") },
+            { models: new RegExp(""), when: usesHostedTools },
+          ],
           target: translatedTarget({
             provider: providers.openai,
             guard: promptGuard,
@@ -169,31 +160,11 @@ const completionsService: ChatService = {
     byModel(
       [
         {
-          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)"),
-          target: translatedTarget({
-            provider: providers.openai,
-            guard: promptGuard,
-            path: "/v1/responses",
-            client: completionsClient,
-            format: responsesUpstream,
-            dialect: { provider: "openai" },
-          }),
-        },
-        {
-          models: new RegExp("^(?!.*-search(?:-|$))"),
-          when: usesHostedTools,
-          target: translatedTarget({
-            provider: providers.openai,
-            guard: promptGuard,
-            path: "/v1/responses",
-            client: completionsClient,
-            format: responsesUpstream,
-            dialect: { provider: "openai" },
-          }),
-        },
-        {
-          models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"),
-          when: reasonsWithTools,
+          cases: [
+            { models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)") },
+            { models: new RegExp("^(?!.*-search(?:-|$))"), when: usesHostedTools },
+            { models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"), when: reasonsWithTools },
+          ],
           target: translatedTarget({
             provider: providers.openai,
             guard: promptGuard,

@@ -205,19 +205,10 @@ const generateContentModels = {
     byModel(
       [
         {
-          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
-          target: translatedTarget({
-            provider: providers["gpt-*"],
-            path: "/v1/responses",
-            client: generateContentClient,
-            format: responsesUpstream,
-            fitModel: fitModelGpt,
-            dialect: { provider: "gpt-*" },
-          }),
-        },
-        {
-          models: new RegExp(""),
-          when: usesHostedTools,
+          cases: [
+            { models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])") },
+            { models: new RegExp(""), when: usesHostedTools },
+          ],
           target: translatedTarget({
             provider: providers["gpt-*"],
             path: "/v1/responses",
@@ -288,31 +279,11 @@ const completionsModels = {
     byModel(
       [
         {
-          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)"),
-          target: translatedTarget({
-            provider: providers["gpt-*"],
-            path: "/v1/responses",
-            client: completionsClient,
-            format: responsesUpstream,
-            fitModel: fitModelGpt,
-            dialect: { provider: "gpt-*" },
-          }),
-        },
-        {
-          models: new RegExp("^(?!.*-search(?:-|$))"),
-          when: usesHostedTools,
-          target: translatedTarget({
-            provider: providers["gpt-*"],
-            path: "/v1/responses",
-            client: completionsClient,
-            format: responsesUpstream,
-            fitModel: fitModelGpt,
-            dialect: { provider: "gpt-*" },
-          }),
-        },
-        {
-          models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"),
-          when: reasonsWithTools,
+          cases: [
+            { models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)") },
+            { models: new RegExp("^(?!.*-search(?:-|$))"), when: usesHostedTools },
+            { models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"), when: reasonsWithTools },
+          ],
           target: translatedTarget({
             provider: providers["gpt-*"],
             path: "/v1/responses",
@@ -377,7 +348,9 @@ const converseModels = {
     byModel(
       [
         {
-          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+          cases: [
+            { models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])") },
+          ],
           target: translatedTarget({
             provider: providers["gpt-*"],
             path: "/v1/responses",
@@ -540,19 +513,10 @@ const messagesModels = {
     byModel(
       [
         {
-          models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
-          target: translatedTarget({
-            provider: providers["gpt-*"],
-            path: "/v1/responses",
-            client: messagesClient,
-            format: responsesUpstream,
-            fitModel: fitModelGpt,
-            dialect: { provider: "gpt-*" },
-          }),
-        },
-        {
-          models: new RegExp(""),
-          when: usesHostedTools,
+          cases: [
+            { models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])") },
+            { models: new RegExp(""), when: usesHostedTools },
+          ],
           target: translatedTarget({
             provider: providers["gpt-*"],
             path: "/v1/responses",

@@ -257,8 +257,7 @@ const completionsModels = {
     byModel(
       [
         {
-          models: new RegExp("^(?!.*-search(?:-|$))"),
-          when: usesHostedTools,
+          cases: [{ models: new RegExp("^(?!.*-search(?:-|$))"), when: usesHostedTools }],
           target: translatedTarget({
             provider: providers.fast,
             path: "/v1/responses",
@@ -284,8 +283,7 @@ const completionsModels = {
     byModel(
       [
         {
-          models: new RegExp("^(?!.*-search(?:-|$))"),
-          when: usesHostedTools,
+          cases: [{ models: new RegExp("^(?!.*-search(?:-|$))"), when: usesHostedTools }],
           target: translatedTarget({
             provider: providers.best,
             path: "/v1/responses",

@@ -234,35 +234,11 @@ const completionsService: ChatService = {
       byModel(
         [
           {
-            models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)"),
-            target: translatedTarget({
-              provider: providers.gpt,
-              path: "/v1/responses",
-              modelFor: modelForGpt,
-              prepare: prepareCompletion,
-              client: completionsClient,
-              format: responsesUpstream,
-              fitModel: fitModelGpt,
-              dialect: { provider: "gpt" },
-            }),
-          },
-          {
-            models: new RegExp("^(?!.*-search(?:-|$))"),
-            when: usesHostedTools,
-            target: translatedTarget({
-              provider: providers.gpt,
-              path: "/v1/responses",
-              modelFor: modelForGpt,
-              prepare: prepareCompletion,
-              client: completionsClient,
-              format: responsesUpstream,
-              fitModel: fitModelGpt,
-              dialect: { provider: "gpt" },
-            }),
-          },
-          {
-            models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"),
-            when: reasonsWithTools,
+            cases: [
+              { models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)") },
+              { models: new RegExp("^(?!.*-search(?:-|$))"), when: usesHostedTools },
+              { models: new RegExp("^gpt-(?:5\\.[2-9]|[6-9])"), when: reasonsWithTools },
+            ],
             target: translatedTarget({
               provider: providers.gpt,
               path: "/v1/responses",
@@ -286,8 +262,7 @@ const completionsService: ChatService = {
       byModel(
         [
           {
-            models: new RegExp(""),
-            when: usesHostedTools,
+            cases: [{ models: new RegExp(""), when: usesHostedTools }],
             target: translatedTarget({
               provider: providers.gemini,
               path: modelPath(
@@ -394,21 +369,12 @@ const messagesService: ChatService = {
       byModel(
         [
           {
-            models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
-            target: translatedTarget({
-              provider: providers.gpt,
-              path: "/v1/responses",
-              modelFor: modelForGpt,
-              prepare: prepareMessage,
-              client: messagesClient,
-              format: responsesUpstream,
-              fitModel: fitModelGpt,
-              dialect: { provider: "gpt" },
-            }),
-          },
-          {
-            models: new RegExp(""),
-            when: usesHostedTools,
+            cases: [
+              {
+                models: new RegExp("(?:^|-)(?:codex|pro|deep-research)(?:-|$)|^(?:o\\d|gpt-[5-9])"),
+              },
+              { models: new RegExp(""), when: usesHostedTools },
+            ],
             target: translatedTarget({
               provider: providers.gpt,
               path: "/v1/responses",

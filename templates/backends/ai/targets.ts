@@ -21,6 +21,7 @@ const CONDITIONS = {
 
 type ProviderNode = BackendNode<"ai">["groups"][number][number];
 type LlmEndpoint = NonNullable<ProviderNode["endpoints"][RouteType]>;
+type LlmBranch = NonNullable<LlmEndpoint["branches"]>[number];
 
 /** Writes a provider as the target of requests with a body that is read. */
 export function targetCode(
@@ -32,12 +33,31 @@ export function targetCode(
   const { branches, ...others } = endpointOf(type, node);
   const target = (endpoint: LlmEndpoint) => branchCode(endpoint, asked, node, functions);
   if (branches === undefined) return target(others);
-  const choice = branches.map(({ models, when, ...branch }) => ({
-    models: code`new RegExp(${literal(models)})`,
-    when: when && CONDITIONS[when],
-    target: target(branch),
+  const choice = groupsOf(branches).map(({ cases, endpoint }) => ({
+    cases: cases.map(({ models, when }) => ({
+      models: code`new RegExp(${literal(models)})`,
+      when: when && CONDITIONS[when],
+    })),
+    target: target(endpoint),
   }));
   return code`${call(imported(`${CALLS}/by-model`, "byModel"), [literal(choice), target(others)])}`;
+}
+
+/** Joins branches that follow each other and lead to the same endpoint. */
+function groupsOf(branches: readonly LlmBranch[]): readonly BranchGroup[] {
+  const groups: BranchGroup[] = [];
+  for (const { models, when, ...endpoint } of branches) {
+    const last = groups.at(-1);
+    const one = { models, when };
+    if (JSON.stringify(last?.endpoint) === JSON.stringify(endpoint)) last?.cases.push(one);
+    else groups.push({ cases: [one], endpoint });
+  }
+  return groups;
+}
+
+interface BranchGroup {
+  readonly cases: { readonly models: string; readonly when: LlmBranch["when"] | undefined }[];
+  readonly endpoint: LlmEndpoint;
 }
 
 function branchCode(
